@@ -27,7 +27,7 @@ from .used_numbers import logged_number, reads
 
 @dataclass(frozen=True)
 class PartOptimizer:
-    """The optimizer of a part of x, how many steps it takes in a row, and the turn after it."""
+    """The optimizer of a part of x, how many steps it takes in a row, and the block that follows."""
 
     part: str
     optimizer: Optimizer
@@ -86,7 +86,7 @@ class alternating(OnLeaves):
     def on_leaves(self, layout: Layout) -> "alternating":
         """Return the same rule for an x of this form."""
         like = layout.tree(np.zeros(layout.size, layout.floats))
-        names = [turn.part for turn in self.parts]
+        names = [block.part for block in self.parts]
         if not isinstance(like, dict) or set(cast("dict[str, Any]", like)) != set(names):
             raise ArgumentError(
                 f"x0 is {tree.describe(layout.structure)}, but parts of alternating are {', '.join(map(repr, names))}. "
@@ -101,79 +101,79 @@ class alternating(OnLeaves):
         """The states of all optimizers."""
         self._check(f.parts)
         states: dict[str, State] = {}
-        for turn in self.parts:
-            own = self._place(turn)
-            queries: Any = PartQueries(f, x, x[own], own, f.parts.index(turn.part))
-            states[turn.part] = start(turn.optimizer, x[own], queries)
+        for block in self.parts:
+            own = self._place(block)
+            queries: Any = PartQueries(f, x, x[own], own, f.parts.index(block.part))
+            states[block.part] = start(block.optimizer, x[own], queries)
         return states
 
     def output(self, x: Vector, state: State) -> Vector:
         """The points that the optimizers give."""
-        before = {turn.part: x[self._place(turn)] for turn in self.parts}
-        after = {turn.part: turn.optimizer.output(before[turn.part], state[turn.part]) for turn in self.parts}
+        before = {block.part: x[self._place(block)] for block in self.parts}
+        after = {block.part: block.optimizer.output(before[block.part], state[block.part]) for block in self.parts}
         if all(after[name] is before[name] for name in before):
             return x
         return np.concatenate([after[name] for name in sorted(after)])
 
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State]:  # noqa: ARG002
         """A step of the part in turn."""
-        turns = list(self.parts)
-        ends = np.cumsum([turn.steps for turn in turns])
+        blocks = list(self.parts)
+        ends = np.cumsum([block.steps for block in blocks])
         rounds, place = t // int(ends[-1]), t % int(ends[-1])
         number = np.sum(place >= ends)
 
         found: dict[str, None] = {}  # names of metrics of all parts
 
-        def step_of(turn: PartOptimizer, end: int, names: tuple[str, ...]) -> Any:
-            own = rounds * turn.steps + place - (end - turn.steps)
+        def step_of(block: PartOptimizer, end: int, names: tuple[str, ...]) -> Any:
+            own = rounds * block.steps + place - (end - block.steps)
 
             def step() -> Any:
-                *after, metrics = self._step(turn, state, x, own, f)
+                *after, metrics = self._step(block, state, x, own, f)
                 found.update(dict.fromkeys(metrics))
                 return *after, {name: metrics.get(name, np.float64(np.nan)) for name in names}
 
             return step
 
         def taken(names: tuple[str, ...]) -> Any:
-            return switch(number, [step_of(turn, int(end), names) for turn, end in zip(turns, ends, strict=True)])
+            return switch(number, [step_of(block, int(end), names) for block, end in zip(blocks, ends, strict=True)])
 
         result = taken(())
         if found:  # all branches of a choice return them, so all names are known before it is traced
             result = taken(tuple(found))
         value, norm, after, states, metrics = result
-        values = {f"{VALUE}_{turn.part}": np.where(number == k, value, np.nan) for k, turn in enumerate(turns)}
+        values = {f"{VALUE}_{block.part}": np.where(number == k, value, np.nan) for k, block in enumerate(blocks)}
         f.log({**values, **metrics, VALUE: value})
         f.log_gradient(norm)
         return after, states
 
     def _step(
-        self, turn: PartOptimizer, state: State, x: Vector, t: Any, f: Queries
+        self, block: PartOptimizer, state: State, x: Vector, t: Any, f: Queries
     ) -> tuple[Any, Any, Vector, State, dict[str, Any]]:
         """The value, the gradient's norm, x, all states and metrics after a step of a part."""
-        own, kind = self._place(turn), type(turn.optimizer).__name__
+        own, kind = self._place(block), type(block.optimizer).__name__
         part = x[own]
-        queries: Any = PartQueries(f, x, part, own, f.parts.index(turn.part))
+        queries: Any = PartQueries(f, x, part, own, f.parts.index(block.part))
         value, gradient = queries.value_and_grad(part)
-        after, inner = advance(turn.optimizer, gradient, state[turn.part], part, t, queries)
+        after, inner = advance(block.optimizer, gradient, state[block.part], part, t, queries)
         moved = np.concatenate([x[: own.start], after, x[own.stop :]])
-        found = {f"{turn.part}_{name}": number for name, number in queries.logged.items() if name != VALUE}
+        found = {f"{block.part}_{name}": number for name, number in queries.logged.items() if name != VALUE}
         if reads((value, gradient), (after, inner, found)):
             norm = norm_of(gradient)
         else:
             queries.forget_step()
             value = queries.logged.get(VALUE)
-            value = f.part(turn.part).value() if value is None else value
+            value = f.part(block.part).value() if value is None else value
             norm = np.nan if queries.norm is None else queries.norm
         metrics = {name: logged_number(kind, name, number) for name, number in found.items()}
         value, norm = (as_dtype(as_node(number), np.dtype(np.float64)) for number in (value, norm))
-        return value, norm, moved, {**state, turn.part: inner}, metrics
+        return value, norm, moved, {**state, block.part: inner}, metrics
 
-    def _place(self, turn: PartOptimizer) -> slice:
-        return self._places[turn.part]
+    def _place(self, block: PartOptimizer) -> slice:
+        return self._places[block.part]
 
     def _check(self, parts: tuple[str, ...]) -> None:
         """Raise ArgumentError unless the losses of a problem are of these parts."""
-        names = {turn.part for turn in self.parts}
+        names = {block.part for block in self.parts}
         if set(parts) != names:
             known = f"whose losses are of {', '.join(map(repr, parts))}" if parts else "not a bl.problems.Alternating"
             raise ArgumentError(
@@ -183,7 +183,7 @@ class alternating(OnLeaves):
 
 
 def _chain(parts: object) -> PartOptimizer:
-    """The turns of a dict of optimizers."""
+    """The blocks of a dict of optimizers."""
     if not isinstance(parts, Mapping) or not parts:
         raise ArgumentError(f"parts of alternating is {shown(parts)}, expected a dict of optimizers by keys of x.")
     then: PartOptimizer | None = None

@@ -60,9 +60,9 @@ class Alternating(FiniteSum):
         for name in names:
             check_loss(losses[name], places[name].stop - places[name].start)
         parts = tuple(_of_part(names, losses[name], places[name]) for name in names)
-        turns = [_by_itself(name, part) for name, part in zip(names, parts, strict=True)]
+        alone = [_by_itself(name, part) for name, part in zip(names, parts, strict=True)]
         keyed = any(takes_key(losses[name]) for name in names)
-        super().__init__(_sum_of(turns, keyed), arrays, threads=threads, tile=tile)
+        super().__init__(_sum_of(alone, keyed), arrays, threads=threads, tile=tile)
         self.oracle = self.oracle.of_parts(PartLosses(names, parts))
 
     @property

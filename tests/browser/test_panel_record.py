@@ -7,6 +7,21 @@ from tests.browser.waits import grab
 pytestmark = pytest.mark.browser
 
 
+def drag(panel, x, y, to):
+    """Move the mouse from a place to another one at the same height, with its button down."""
+    panel.page.mouse.move(x, y)
+    panel.page.mouse.down()
+    panel.page.mouse.move(to, y, steps=6)
+    panel.page.mouse.up()
+
+
+def drag_the_cursor(panel, plot):
+    """Drag the cursor of a plot to about step 700 of 1000."""
+    to, y = panel.place(plot, 0.7)
+    drag(panel, panel.canvas(plot).bounding_box()["x"] + panel.chart(f"part('{plot}').frame.sx.at(cursor)"), y, to)
+    panel.says(r"At step [67]\d\d of 1,000")
+
+
 def test_the_slider_goes_through_the_record(panel):
     panel.enter("number of steps", "1000")
     panel.says("Paused at step 1,000$")
@@ -64,10 +79,7 @@ def test_zooming_in_shows_every_step(panel):
     panel.unfold("norms and time")
     for _ in range(2):  # also after a choice that was given up
         x, y = panel.place("value", 0.5)
-        panel.page.mouse.move(x, y)
-        panel.page.mouse.down()
-        panel.page.mouse.move(x + 24, y, steps=4)
-        panel.page.mouse.up()
+        drag(panel, x, y, x + 24)
         panel.shows("a part", f"{seen}.high - {seen}.low < 10000")
         panel.shows("more points of it", f"{inside}.length > 400")
         panel.shows("the same part beside it", f"part('step_norm').frame.sx.low === {seen}.low")
@@ -106,14 +118,7 @@ def test_the_cursor_is_dragged_along_the_curves(panel):
     panel.says("At step 200 of 1,000")
     panel.unfold("norms and time")
     panel.shows("the cursor", "cursor === 200")
-    _, y = panel.place("gradient_norm")
-    x = panel.canvas("gradient_norm").bounding_box()["x"] + panel.chart("part('gradient_norm').frame.sx.at(200)")
-    to, _ = panel.place("gradient_norm", 0.7)
-    panel.page.mouse.move(x, y)
-    panel.page.mouse.down()
-    panel.page.mouse.move(to, y, steps=6)
-    panel.page.mouse.up()
-    panel.says(r"At step [67]\d\d of 1,000")
+    drag_the_cursor(panel, "gradient_norm")
 
 
 @pytest.mark.full
@@ -133,23 +138,13 @@ def test_curves_are_drawn_over_what_steps_cost_and_the_cursor_goes_along(panel):
     panel.enter("go to step", "200")
     panel.says("At step 200 of 1,000")
     panel.shows("the cursor", f"cursor === {flops[200]}")
-    x, y = panel.place("value", 0.0)
-    x = panel.canvas("value").bounding_box()["x"] + panel.chart("part('value').frame.sx.at(cursor)")
-    to, _ = panel.place("value", 0.7)
-    panel.page.mouse.move(x, y)
-    panel.page.mouse.down()
-    panel.page.mouse.move(to, y, steps=6)
-    panel.page.mouse.up()
-    panel.says(r"At step [67]\d\d of 1,000")
+    drag_the_cursor(panel, "value")
     panel.shows("the cursor at this step", f"{[float(n) for n in flops]}[{panel.step}] === cursor")
     panel.shot("panel_flops")
     panel.page.keyboard.press("ArrowLeft")
     panel.shows("the cursor a step before", f"{[float(n) for n in flops]}[{panel.step}] === cursor")
     x, y = panel.place("value", 0.2)
-    panel.page.mouse.move(x, y)
-    panel.page.mouse.down()
-    panel.page.mouse.move(x + 60, y, steps=4)
-    panel.page.mouse.up()
+    drag(panel, x, y, x + 60)
     panel.shows("a part", f"part('value').frame.sx.high - part('value').frame.sx.low < {flops[-1]} / 4")
     axis.select_option("step")
     panel.shows("all steps", "part('value').x.label === 'step' && part('value').frame.sx.high >= 1000")

@@ -19,7 +19,7 @@ from .stacks import ContractionLoops, find_stack, find_vector_stack, swapped
 
 _MIN_TUNED_PRODUCTS = 512  # multiplications that are not worth compiling a tuned kernel for
 _MIN_DEPTH = 32  # products in a row, from which what is read once is read better in its own order
-_MIN_TURNED_SUMS = 64  # products in a sum that are worth storing it with a stride
+_MIN_TRANSPOSED_SUMS = 64  # products in a sum that are worth storing it with a stride
 _MIN_PACKED_ROWS = 128  # rows for which packing columns takes no time
 _MAX_SHORT_DEPTH = 128  # products in a row, from which reading and writing what they are added to takes no time
 _MAX_WIDTH = 192  # bytes of columns, up to which what is not cached is not read again often
@@ -44,7 +44,7 @@ def _axes(n: Node, views: dict[Node, StridedView]) -> tuple[list[StrideAxis], li
 
 
 def _columns_and_rows(remaining: list[StrideAxis]) -> tuple[StrideAxis, StrideAxis, list[StrideAxis]]:
-    """Along which the result is contiguous; the longest other one that only the first operand has; and the rest."""
+    """Choose the axis that is contiguous in the result, the longest that only the first operand has, and the rest."""
     columns = next((x for x in reversed(remaining) if x.out == 1), POINT)
     others = [x for x in remaining if x is not columns]
     rows = max((x for x in others if x.b == 0), key=lambda x: x.size, default=POINT)
@@ -59,7 +59,7 @@ class _Tuned(NamedTuple):
 
 
 def contract(n: Node, views: dict[Node, StridedView], strict: bool, accumulate: bool = False) -> list[KernelCall]:
-    """Rows of the result along its last letter, if only one operand has it: that one becomes the second.
+    """Lower a contraction. If only one operand has the last letter of the result, that one becomes the second.
 
     accumulate: add to what the result holds, in plain order; the first summed letter counts samples of a tile.
     """
@@ -92,7 +92,7 @@ def contract(n: Node, views: dict[Node, StridedView], strict: bool, accumulate: 
 def _loops(
     n: Node, remaining: list[StrideAxis], depth: StrideAxis, order: SumOrder, plain: bool, tunes: bool
 ) -> ContractionLoops:
-    """Of one product, or of a stack of them one after the other."""
+    """Return the loops of one product, or of a stack of them one after the other."""
     columns, rows, walked = _columns_and_rows(remaining)
     tuned = _tuned(n, order, rows, columns, depth) if tunes else None
     if tunes and not tuned and (stack := find_vector_stack(n, remaining, depth, order)):
@@ -112,8 +112,8 @@ def _with_more_axes(
     """
     rows = [x for x in loops.walked if x.b == 0]
     sums = elements(x.size for x in (*around, depth))
-    if around and sums >= _MIN_TURNED_SUMS and (turned := _turned(n, loops)):
-        return turned, around
+    if around and sums >= _MIN_TRANSPOSED_SUMS and (transposed := _transposed(n, loops)):
+        return transposed, around
     worth = around or (rows and loops.columns.b != 1)
     if not worth or depth.size >= _MAX_SHORT_DEPTH:
         return loops, around
@@ -129,8 +129,8 @@ def _with_more_axes(
     return loops._replace(kernel=kernels.gemm_axes(n), walked=walked, more_rows=tuple(rows)), around
 
 
-def _turned(n: Node, loops: ContractionLoops) -> ContractionLoops | None:
-    """The loops with rows as columns, if these fill packets better; the result is then stored in strides."""
+def _transposed(n: Node, loops: ContractionLoops) -> ContractionLoops | None:
+    """Return the loops with rows as columns, if these fill packets better; the result is then stored in strides."""
     lanes = instruction_set().register // n.itemsize
     (rows,) = swapped([loops.rows])
     gain = (_packets(loops.columns.size, lanes) * rows.size) / (_packets(rows.size, lanes) * loops.columns.size)
@@ -148,7 +148,7 @@ def _turned(n: Node, loops: ContractionLoops) -> ContractionLoops | None:
 
 
 def _packets(columns: int, lanes: int) -> float:
-    """How long columns take in packets: one by itself waits for its additions."""
+    """Estimate the time of columns in packets: one by itself waits for its additions."""
     alone = columns % (3 * lanes)
     return columns // (3 * lanes) * 3 + (1.5 if 0 < alone <= lanes else -(-alone // lanes))
 
@@ -171,7 +171,7 @@ def _descriptor(
 
 
 def _samples(n: Node, loops: ContractionLoops, depth: StrideAxis, around: list[StrideAxis]) -> Count | None:
-    """Where the descriptor counts the samples of a tile: at the first summed axis."""
+    """Find the number in the descriptor that counts the samples of a tile: the size of the first summed axis."""
     tile = n.inputs[0].shape[0]
     if tile == 1:
         return None
@@ -210,7 +210,7 @@ def _tuned(n: Node, order: SumOrder, rows: StrideAxis, columns: StrideAxis, dept
 
 
 def _of_one_row(n: Node, columns: StrideAxis, depth: StrideAxis) -> LibraryKernel | None:
-    """Of a vector and a matrix, where it pays to pack nothing, or to have more columns side by side."""
+    """Return a kernel of a vector and a matrix, where it pays to pack nothing, or to have more columns side by side."""
     isa, width = instruction_set(), columns.size * n.itemsize
     if isa.name != "avx2" or width <= isa.register:
         return None

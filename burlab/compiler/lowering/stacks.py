@@ -18,7 +18,7 @@ from .descriptors import SumOrder
 
 _MIN_SIDE = 12  # rows, columns and products in a sum, from which `Gemm` is worth copies of its operands and results
 _GEMM_SIDE = 8  # rows and columns of results that `Gemm` computes so fast that copies of these alone pay
-_MAX_TRANSPOSED = 16  # numbers of a result up to which packets of it and of the second operand are turned
+_MAX_TRANSPOSED = 16  # numbers of a result up to which packets of it and of the second operand are transposed
 _L1_WAYS, _L1_SETS, _L1_LINE = 8, 64, 64  # of the first cache: lines of a set, sets, bytes of a line
 _MIN_COPIED = 2.5  # numbers to copy for each that packets would turn, from which packets pay
 

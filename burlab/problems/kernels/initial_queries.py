@@ -123,7 +123,7 @@ class StartQueries:
         stream, _list = self._stream(indices, query)
         self._count(counter_of(query), stream)
         kernel = kernel_of(query, form.number(len(self.parts)))
-        found = self._oracle.mean(kernel, [self._at(y) for y in points], stream, self._key_words, self._threads)
+        found = self._oracle.mean(kernel, [self._at(y) for y in points], stream, self._known_key, self._threads)
         if query == "part_value":
             return found[0][()]
         return (found[0][()], self._flat(found[1])) if query == "part_value_and_grad" else self._flat(found[0])
@@ -157,7 +157,7 @@ class StartQueries:
         point = self._at(y)
         stream, _list = self._stream(indices, "per_sample_grads")
         self._count("samples", stream)
-        rows = self._oracle.kernels("grad", [point]).samples.rows(point.leaves, stream, self._key_words)[0]
+        rows = self._oracle.kernels("grad", [point]).samples.rows(point.leaves, stream, self._known_key)[0]
         return np.concatenate([leaf.reshape(len(leaf), -1) for leaf in _leaves(rows)], axis=1)
 
     def per_sample_values(self, y: Array, *, indices: ArrayLike | None = None) -> Array:
@@ -165,20 +165,20 @@ class StartQueries:
         point = self._at(y)
         stream, _list = self._stream(indices, "per_sample_values")
         self._count("values", stream)
-        rows = self._oracle.kernels("value_like", [point]).samples.rows(point.leaves, stream, self._key_words)
+        rows = self._oracle.kernels("value_like", [point]).samples.rows(point.leaves, stream, self._known_key)
         return tree.flatten(rows)[0][0]
 
     def row_factors(self, y: Array) -> Array:
         """Return the numbers that multiply the rows of sparse data in the gradients of all samples, shape (n,)."""
         point, stream = self._at(y), full(self.samples)
         self._count("samples", stream)
-        return tree.flatten(self._oracle.factors([point]).rows(point.leaves, stream, self._key_words))[0][0]
+        return tree.flatten(self._oracle.factors([point]).rows(point.leaves, stream, self._known_key))[0][0]
 
     def mean_row(self, y: Array) -> Array:
         """Return the mean of the gradients of all samples without the regularizer, shape (d,): not counted again."""
         point = self._at(y)
         samples = self._oracle.kernels("grad", [point]).samples
-        return self._flat(samples.mean(point.leaves, full(self.samples), self._key_words, self._threads)[0])
+        return self._flat(samples.mean(point.leaves, full(self.samples), self._known_key, self._threads)[0])
 
     full_value = value
     full_grad = grad
@@ -189,13 +189,13 @@ class StartQueries:
     def _answer(self, query: str, about: list[Point], indices: ArrayLike | None, entries: int = 1) -> Any:
         stream, _list = self._stream(indices, query)
         self._count(counter_of("value" if query == "value_like" else query), stream, entries)
-        return self._oracle.mean(query, about, stream, self._key_words, self._threads)
+        return self._oracle.mean(query, about, stream, self._known_key, self._threads)
 
     def _at(self, y: Array) -> Point:
         return self._point.with_numbers(np.asarray(y))
 
     @property
-    def _key_words(self) -> Any:
+    def _known_key(self) -> Any:
         """The key, computed only if the loss takes one."""
         return self.key if self._oracle.keyed else (0, 0)
 

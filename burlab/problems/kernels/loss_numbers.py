@@ -42,7 +42,8 @@ class NamedNumbers(Attributes):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._numbers:
-            raise ArgumentError(f"hyper has no number {shown(name)}; it has {', '.join(self._numbers)}.")
+            known = ", ".join(self._numbers)
+            raise ArgumentError(f"hyper[{shown(name)}] was read, expected the numbers of the loss: {known}.")
         return self._numbers[name]
 
     def __setitem__(self, name: str, value: object) -> None:
@@ -105,7 +106,7 @@ class LossNumbers(NamedTuple):
         taken = {*found.loss, *found.regularizer, *found.resampled}
         if named and "hyper" not in taken:
             raise ArgumentError(
-                f"hyper names {', '.join(field.name for field in fields)}, but no function takes them. Give the loss a "
+                f"hyper holds {', '.join(field.name for field in fields)}, but no function takes them. Give the loss a "
                 "parameter hyper: loss(x, *sample, hyper), which reads hyper.name."
             )
         return found if taken else None
@@ -152,7 +153,7 @@ class LossNumbers(NamedTuple):
         for name in given:
             if name not in self.names:
                 known = ", ".join(self.names) or "none"
-                raise ArgumentError(f"hyper names {shown(name)}, which is no number of the loss; it has {known}.")
+                raise ArgumentError(f"hyper holds {shown(name)}, expected the numbers of the loss: {known}.")
         numbers = [
             _checked(hyper_value(f"hyper[{field.name!r}]", given[field.name]), field.name, field.allowed)
             if field.name in given
@@ -223,9 +224,9 @@ def named_numbers(hyper: Any) -> tuple[Live, ...]:
     found: list[Live] = []
     for name, start in cast("Mapping[Any, Any]", hyper).items():
         if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
-            raise ArgumentError(f"hyper names {shown(name)}, expected a name such as 'beta' that hyper.beta can read.")
+            raise ArgumentError(f"hyper holds {shown(name)}, expected a name such as 'beta' that hyper.beta can read.")
         if name in _TAKEN:
-            raise ArgumentError(f"hyper names a number {shown(name)}, which {_TAKEN[name]}. Give it another name.")
+            raise ArgumentError(f"hyper holds {shown(name)}, which {_TAKEN[name]}, expected another name.")
         number, allowed = _parts(name, start)
         value = start_value(f"hyper[{name!r}]", number)
         if not callable(value) and not math.isfinite(value):

@@ -77,9 +77,9 @@ class NumbersOfLoss(NamedTuple):
 
 @dataclass(frozen=True)
 class Validation:
-    """A second problem, whose value is written down at every `every` steps; loss: with the value alone.
+    """A second loss that is evaluated every `every` steps: of a validation problem, or the full gradient of the first.
 
-    Of the full gradient the norm is written down; loss: with the gradient alone.
+    loss: with the value alone for a validation problem, with the gradient alone for its norm.
     """
 
     loss: Loss
@@ -155,7 +155,7 @@ class Setup:
         full: Validation | None = None,
         numbers: NumbersOfLoss | None = None,
     ) -> "Setup":
-        """A setup; compiles the update and its queries now. drawn: the source for the batches, if not `oracle`."""
+        """Return a setup whose update and queries are compiled. drawn: the source for the batches, if not `oracle`."""
         inputs = 0 if numbers is None else numbers.inputs
         queries = QueryKernels(oracle, start.computed, rule.queries, stream, drawn or oracle, threads, inputs)
         update = update_of(rule, loss, start, int(stream.batch), threads, queries.only_gradient)

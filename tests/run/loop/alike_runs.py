@@ -1,5 +1,7 @@
 """Two runs that compute the same in another order."""
 
+from typing import Any
+
 import numpy as np
 
 import burlab as bl
@@ -13,3 +15,8 @@ def check_alike(one: bl.Run, two: bl.Run, dtype: str) -> None:
     for column in one.history:
         if column != "time":
             np.testing.assert_allclose(two.history[column], one.history[column], rtol=1e4 * eps, err_msg=column)
+
+
+def step_of(run: bl.Run) -> Any:
+    """The update of a run: a `FusedStep`, or one with kernels of its own."""
+    return run._engine.setup.update  # type: ignore[attr-defined]

@@ -7,10 +7,8 @@ import pytest
 
 import burlab as bl
 from burlab.errors import IndexRangeError
-from burlab.graph.tracing.trace_cache import forget_traces
-from burlab.run.loop import update
 from burlab.run.loop.fused import FusedStep
-from tests.run.loop.alike_runs import check_alike
+from tests.run.loop.alike_runs import check_alike, step_of
 
 RNG = np.random.default_rng(0)
 TOKENS, LABELS = RNG.integers(0, 9, (40, 3)), RNG.integers(0, 5, 40)
@@ -53,25 +51,6 @@ def penalty(p: Any) -> Any:
 
 def problem(function: Any = loss, **options: Any) -> bl.FiniteSum:
     return bl.FiniteSum(function, (TOKENS, LABELS), regularizer=penalty, **options)
-
-
-def step_of(run: bl.Run) -> Any:
-    return run._engine.setup.update  # type: ignore[attr-defined]
-
-
-@pytest.fixture
-def apart(monkeypatch: pytest.MonkeyPatch):
-    """Runs the function with gradients and updates in kernels of their own."""
-
-    def call(make: Any) -> Any:
-        forget_traces()
-        with monkeypatch.context() as patch:
-            patch.setattr(update.FusedStep, "of", staticmethod(lambda *_: None))
-            made = make()
-        forget_traces()
-        return made
-
-    return call
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

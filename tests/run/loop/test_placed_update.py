@@ -8,12 +8,10 @@ import pytest
 
 import burlab as bl
 from burlab.errors import IndexRangeError
-from burlab.graph.tracing.trace_cache import forget_traces
 from burlab.optim import GD, Adam, Hyper, Optimizer, through
-from burlab.run.loop import update
 from burlab.run.loop.fused import FusedStep
 from tests.optim.through_methods import METHODS, run_of
-from tests.run.loop.alike_runs import check_alike
+from tests.run.loop.alike_runs import check_alike, step_of
 
 RNG = np.random.default_rng(2)
 ROWS, LABELS = RNG.normal(size=(30, 6)), RNG.normal(size=(30, 4))
@@ -89,25 +87,6 @@ RULES = {
     "average": through(GD(0.05), Average(), at="T(x)"),
     "average, at x": through(bl.optim.AdamW(0.02, weight_decay=0.1), Average()),
 }
-
-
-def step_of(run: bl.Run) -> Any:
-    return run._engine.setup.update  # type: ignore[attr-defined]
-
-
-@pytest.fixture
-def apart(monkeypatch: pytest.MonkeyPatch):
-    """Runs the function with gradients and updates in kernels of their own."""
-
-    def call(make: Any) -> Any:
-        forget_traces()
-        with monkeypatch.context() as patch:
-            patch.setattr(update.FusedStep, "of", staticmethod(lambda *_: None))
-            made = make()
-        forget_traces()
-        return made
-
-    return call
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
