@@ -16,7 +16,7 @@ class ScalarOp:
     for common arguments, and tell others apart. first_own, last_own: of another one, the orders of the derivatives that
     they compute. max_own_order: of a function of an order, its first argument, up to which they do; each derivative
     raises it. no_lanes: why it, or a first derivative, has none; "" where all of them have.
-    literal: the argument that stands in the text of kernels; -1: none.
+    literal: the argument that stands in the text of kernels, with all behind it unless it is the first; -1: none.
     linear_in: `all` of its arguments together, `each` by itself, or the `first`; "" for none.
     formula, integer_formula: the C++ text of its value, "" where a function is called. partials: those of its
     derivatives, in which the result is counted after the arguments. See `compiler/ir/spelling.py`.

@@ -33,7 +33,7 @@ def _in_text(graph: Graph) -> Iterator[Node]:
     for n in graph.nodes:
         literal = n.row.scalar.literal
         if literal >= 0:
-            yield _source(n.inputs[literal])
+            yield from map(_source, n.inputs[literal:] if literal else n.inputs[:1])
         elif n.op == "div" and _is_power_of_two(_source(n.inputs[1])):
             yield _source(n.inputs[1])
 

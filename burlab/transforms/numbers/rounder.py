@@ -5,14 +5,18 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
+from burlab.compiler.executable import build
+from burlab.graph.graph import Graph
 from burlab.graph.linear_nodes import concatenate, slice_
-from burlab.graph.node import Node
+from burlab.graph.node import Node, constant
 from burlab.graph.rewrite.interpret import NodeRule
 from burlab.graph.substitute import keep
 from burlab.transforms.random.keys import fold_in
 
 from .exact_operations import adds_up, chooses
 from .roundings import Rounding
+
+_MAX_CONSTANT = 1 << 16  # numbers of an array that is rounded when a function is traced
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,8 @@ class Rounder(NodeRule):
 
     def _rounded(self, x: Node, rounding: Rounding) -> Node:
         y = rounding.rounded(x, self._draw() if rounding.is_drawn else None)
+        if not rounding.is_drawn and x.is_constant and 0 < x.size <= _MAX_CONSTANT:
+            y = constant(build(Graph((), (y,)), gear="replay")()[0], x.dtype)  # once, not in every call
         self._known[y] = rounding
         return y
 

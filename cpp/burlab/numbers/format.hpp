@@ -33,15 +33,65 @@ BURLAB_CONSTEXPR double as_float(std::int64_t n) {
   return more * 0x1p27 + (less - 0x1p52);
 }
 
-/// x rounded once. Numbers of the format are multiples of a unit: 2^-digits of the power of two below |x|, or of
-/// `least`, that of its least normal number, where |x| is smaller. threshold: of `kThreshold`, in units.
-template <class T> BURLAB_CONSTEXPR T round_to(T x, T threshold, T rule, T least, T largest) {
-  using Int = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+/// Whether a number goes to the neighbour away from 0, by a rule. rest: of what is beyond the neighbour towards 0, that
+/// there is some, more than half a unit, or just that; odd: that neighbour is; side: `kAbove` or `kBelow`, if it counts.
+template <class Int> BURLAB_CONSTEXPR bool leaves_zero(Int r, bool rest, bool above, bool tie, bool odd, bool reaches,
+                                                       Int side) {
+  const bool nearest = (above & ((r & kNearest) != 0)) | (tie & odd & ((r & kTieOfOdd) != 0)) |
+                       (tie & !odd & ((r & kTieOfEven) != 0));
+  const bool other = (side != 0) | (!odd & ((r & kToOdd) != 0)) | (((r & kThreshold) != 0) & reaches);
+  return rest & (nearest | other);
+}
+
+/// Whether what is too large may become the largest number; else it is infinite or nan, as any nan is.
+template <class Int> BURLAB_CONSTEXPR bool limited(Int r) {
+  return ((r & kSaturates) != 0) | ((r & (kNearest | kThreshold)) == 0);
+}
+
+/// |x| = a, rounded, where the unit is above the least number of T: added to a number of which it is the last bit, a is
+/// rounded to the nearest number, of two to the even one. From there the neighbour towards 0 is one unit away, or none.
+template <class T, class Int>
+BURLAB_CONSTEXPR T rounded_by_sum(T a, T threshold, Int r, T least, T largest, Int side) {
+  constexpr Int mantissa = Real<T>::kMantissa, ones = __builtin_bit_cast(Int, kInfinity<T>);
+  const Int digits = r / kDigits, drop = (mantissa - digits) << mantissa;
+  const Int bits = __builtin_bit_cast(Int, a), normal = __builtin_bit_cast(Int, least);
+  const T top = __builtin_bit_cast(T, (__builtin_bit_cast(Int, largest) & ones) + drop);
+  const T high = __builtin_bit_cast(T, normal + drop);
+  const T deep = __builtin_bit_cast(T, normal + (mantissa << mantissa));  // of a unit that is the least normal number
+  const T factor = __builtin_bit_cast(T, (Int(Real<T>::kBias) << mantissa) + drop);
+  const T scaled = __builtin_bit_cast(T, bits & ones) * factor, most = (limited(r) & !(scaled < top)) ? top : scaled;
+  const T far = (r & kSubnormals) != 0 ? (most > high ? most : high) : (a < least ? deep : most);
+  const T even = (a + far) - far;
+  if ((r & (kSubnormals - 1)) == (kNearest | kTieOfOdd)) return even;
+  const Int place = __builtin_bit_cast(Int, far);
+  const T unit = __builtin_bit_cast(T, place - (mantissa << mantissa));
+  const T units = __builtin_bit_cast(T, (Int(2 * Real<T>::kBias + mantissa) << mantissa) - place);  // 1 / unit
+  const T towards = even > a ? even - unit : even, rest = a - towards, twice = rest + rest;
+  const bool odd = (__builtin_bit_cast(Int, towards + far) & 1) != 0;
+  return leaves_zero(r, rest > T(0), twice > unit, twice == unit, odd, rest * units >= threshold, side)
+             ? towards + unit
+             : towards;
+}
+
+/// The same where the format has the exponents of T: as many bits of x are left out of each number.
+template <class T, class Int> BURLAB_CONSTEXPR T rounded_by_bits(T size, T threshold, Int r, Int side) {
   constexpr int mantissa = Real<T>::kMantissa;
-  constexpr Int one = 1, hidden = one << mantissa, infinity = __builtin_bit_cast(Int, kInfinity<T>);
-  constexpr Int nan = __builtin_bit_cast(Int, kNan<T>), far = 100;
-  const Int r = static_cast<std::int32_t>(rule), digits = r / kDigits;
-  const Int bits = __builtin_bit_cast(Int, x), a = bits & ~(one << (8 * sizeof(T) - 1));
+  const Int digits = r / kDigits, drop = digits < mantissa ? mantissa - digits : Int(1), cut = (Int(1) << drop) - 1;
+  const Int a = __builtin_bit_cast(Int, size), odd = (a >> drop) & 1;
+  if ((r & (kSubnormals - 1)) == (kNearest | kTieOfOdd))
+    return __builtin_bit_cast(T, (a + (cut >> 1) + odd) & ~cut);
+  const Int rest = a & cut, half = Int(1) << (drop - 1);
+  const T part = as_float(rest) * __builtin_bit_cast(T, (Int(Real<T>::kBias) - drop) << mantissa);
+  const bool away = leaves_zero(r, rest != 0, rest > half, rest == half, odd != 0, part >= threshold, side);
+  return __builtin_bit_cast(T, (a ^ rest) + (away ? cut + 1 : Int(0)));
+}
+
+/// The same for any format: by the whole number of units, and what is left.
+template <class T, class Int>
+BURLAB_CONSTEXPR T rounded_by_units(T size, T threshold, Int r, T least, Int side) {
+  constexpr int mantissa = Real<T>::kMantissa;
+  constexpr Int one = 1, hidden = one << mantissa, far = 100;
+  const Int a = __builtin_bit_cast(Int, size), digits = r / kDigits;
   const Int stored = a >> mantissa, exponent = stored > 0 ? stored : one;
   const Int significand = stored > 0 ? ((a & (hidden - 1)) | hidden) : a;
   const Int normal = __builtin_bit_cast(Int, least), under = (normal >> mantissa) - exponent;
@@ -50,37 +100,39 @@ template <class T> BURLAB_CONSTEXPR T round_to(T x, T threshold, T rule, T least
   const Int deep = mantissa - kept + below, lost = deep > 0 ? deep : Int(0);
   const Int shift = lost < mantissa + 2 ? lost : Int(mantissa + 2);
   const Int unit = one << shift, half = unit >> 1, units = significand >> shift, rest = significand & (unit - 1);
-  const Int odd = units & 1, even = odd ^ 1, above = rest > half, tie = rest == half;
-  const Int negative = bits < 0, side = negative ? r & kBelow : r & kAbove;
   const T part = as_float(rest) * __builtin_bit_cast(T, (Int(Real<T>::kBias) - (lost < far ? lost : far)) << mantissa);
-  const bool nearest = (above & Int((r & kNearest) != 0)) | (tie & odd & Int((r & kTieOfOdd) != 0)) |
-                       (tie & even & Int((r & kTieOfEven) != 0));
-  const bool other =
-      (side != 0) | ((even & Int((r & kToOdd) != 0)) != 0) | (((r & kThreshold) != 0) & (part >= threshold));
-  const Int rounded = units + Int((rest != 0) & (nearest | other));
+  const bool away = leaves_zero(r, rest != 0, rest > half, rest == half, (units & 1) != 0, part >= threshold, side);
+  const Int rounded = units + Int(away);
   // The bits of so many units: a carry enters the exponent by itself. From two bits above the significand on, there is
   // 0 or one unit.
   const Int first = normal - (kept << mantissa), many = (rounded << shift) + ((exponent - 1) << mantissa);
-  const Int some = lost > mantissa + 1 ? first : many, any = rounded == 0 ? Int(0) : some;
-  // To the nearest, of two the even one, a shorter way: a carry for normal numbers; below them, what a number whose
-  // last bit counts one unit leaves of x.
-  const Int drop = digits < mantissa ? mantissa - digits : Int(0), cut = (one << drop) - 1;
-  const T size = __builtin_bit_cast(T, a), high = __builtin_bit_cast(T, normal + (drop << mantissa));
-  const T flushed = size > T(0.5) * least ? least : T(0),
-          small = (r & kSubnormals) != 0 ? (size + high) - high : flushed;
-  const Int large = (a + (cut >> 1) + ((a >> drop) & 1)) & ~cut;
-  const Int to_even = a < normal ? __builtin_bit_cast(Int, small) : large;
-  const bool is_even = (r & (kSubnormals - 1)) == (kNearest | kTieOfOdd);
-  const Int near = (is_even & (digits < mantissa)) ? to_even : any;
-  const T lowest = largest + __builtin_bit_cast(T, normal - (digits << mantissa));
-  const Int limit = __builtin_bit_cast(Int, ((negative != 0) & ((r & kOneBelow) != 0)) ? lowest : largest);
-  const Int outside = (r & kInfinities) != 0 ? infinity : nan;
-  const Int beyond = (r & kSaturates) != 0 ? limit : outside;
-  const Int leaves = (r & (kNearest | kThreshold)) | side, over = leaves != 0 ? beyond : limit;
-  const Int finite = near > limit ? over : near, end = a == infinity ? beyond : finite;
-  const Int y = a > infinity ? a : end;
-  const Int sign = ((y == 0) & ((r & kSignedZero) == 0)) ? Int(0) : (bits ^ a);
-  return __builtin_bit_cast(T, y | sign);
+  return __builtin_bit_cast(T, rounded == 0 ? Int(0) : lost > mantissa + 1 ? first : many);
+}
+
+/// x rounded once. Numbers of the format are multiples of a unit: 2^-digits of the power of two below |x|, or of
+/// `least`, that of its least normal number, where |x| is smaller. threshold: of `kThreshold`, in units. Of a rule, least
+/// and largest that a compiler knows it keeps one of three ways, and of that what the rule needs.
+template <class T> BURLAB_CONSTEXPR T round_to(T x, T threshold, T rule, T least, T largest) {
+  using Int = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  constexpr Int mantissa = Real<T>::kMantissa, last = 2 * Int(Real<T>::kBias);  // exponent of the largest number
+  const Int r = static_cast<std::int32_t>(rule), digits = r / kDigits;
+  const Int sign = __builtin_bit_cast(Int, x) & __builtin_bit_cast(Int, Real<T>::kSign);
+  const Int side = sign != 0 ? r & kBelow : r & kAbove;
+  const T a = __builtin_bit_cast(T, __builtin_bit_cast(Int, x) ^ sign);
+  const Int normal = __builtin_bit_cast(Int, least) >> mantissa, high = __builtin_bit_cast(Int, largest) >> mantissa;
+  const Int more = (r & kSubnormals) != 0 ? mantissa - digits : mantissa, top = high > normal ? high : normal;
+  const bool by_sum = (digits < mantissa) & (normal > digits) & (top + more <= last);
+  const bool by_bits = (digits < mantissa) & (normal == 1) & ((r & kSubnormals) != 0);
+  const T near = by_sum    ? rounded_by_sum(a, threshold, r, least, largest, side)
+                 : by_bits ? rounded_by_bits(a, threshold, r, side)
+                           : rounded_by_units(a, threshold, r, least, side);
+  const T lowest = largest + __builtin_bit_cast(T, __builtin_bit_cast(Int, least) - (digits << mantissa));
+  const T limit = (r & kOneBelow) != 0 && sign != 0 ? lowest : largest;
+  const T outside = (r & kInfinities) != 0 ? a + kInfinity<T> : kNan<T>, beyond = (r & kSaturates) != 0 ? limit : outside;
+  const bool leaves = ((r & (kNearest | kThreshold)) | side) != 0, far = limited(r) ? near > limit : !(near <= limit);
+  const T finite = far ? ((leaves | (a == kInfinity<T>)) ? beyond : limit) : near, y = (by_sum | (a == a)) ? finite : a;
+  const Int kept = (r & kSignedZero) == 0 && y == T(0) ? Int(0) : sign;
+  return __builtin_bit_cast(T, __builtin_bit_cast(Int, y) | kept);
 }
 
 }  // namespace burlab::math
