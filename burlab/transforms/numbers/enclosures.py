@@ -7,16 +7,14 @@ import numpy as np
 
 from burlab.errors import TraceError
 from burlab.graph.graph import Graph, topological
-from burlab.graph.linear_nodes import reshape
-from burlab.graph.node import Node, constant
-from burlab.graph.numpy_api.promotion import node
+from burlab.graph.node import Node
 from burlab.graph.operation import make_node
 from burlab.graph.origin import Origin, derived_from, place
 from burlab.graph.rewrite.simplify import without_calls
 from burlab.graph.substitute import keep
 
 from .expand_partials import without_partials
-from .pairs import Pair, Value, choose, pair
+from .pairs import Pair, Value, choose, op, pair
 from .scalar_enclosures import MONOTONE, SCALAR, VALLEYS
 from .several_nodes import Executed, Parts, spread_choice, spread_loop
 from .tensor_enclosures import extreme_of, tensor, ties
@@ -28,7 +26,7 @@ _LIMITED = frozenset(
 
 
 class Check(NamedTuple):
-    """A check of a domain. left: a mask (), whether an operation, made on a line of the user's, has left it."""
+    """A check of a domain. left: a mask of where an operation, made on a line of the user's, has left it."""
 
     left: Node
     origin: Origin | None
@@ -62,17 +60,17 @@ class Enclosures:
         except KeyError as error:
             raise _no_enclosure(n, str(error.args[0])) from None
         if n.op in _LIMITED and isinstance(found, Pair) and found.low.dtype.kind == "f" and found.low.size:
-            self.checks.append(Check(_any_nan(found.low), n.origin, n.op))
+            self.checks.append(Check(op("isnan", found.low), n.origin, n.op))
         return found
 
     def nans(self, outputs: Sequence[Value], name: str) -> list[tuple[Node, str]]:
-        """The outputs that may be nan though no domain was left: each as a mask (), with what to say then."""
+        """The outputs that may be nan though no domain was left: each as a mask, with what to say then."""
         message = (
             f"the bounds of {name} are nan: ends that are infinite, or beyond the largest number, met in a sum or a "
             "product. Pass a smaller box."
         )
         floats = [y for y in map(pair, outputs) if y.low.dtype.kind == "f" and y.low.size]
-        return [(_any_nan(y.low), message) for y in floats]
+        return [(op("isnan", y.low), message) for y in floats]
 
     def _executed(self, n: Node, xs: list[Value]) -> Value:
         if n.op == "cond" and isinstance(xs[0], Pair):
@@ -129,8 +127,3 @@ def _no_enclosure(n: Node, what: str) -> TraceError:
         f"{line}bl.interval has no enclosure of {what}. Use functions that have one (docs/internals/intervals.md), or "
         "bl.interval of the part before it."
     )
-
-
-def _any_nan(x: Node) -> Node:
-    nan = make_node("convert", "int64", make_node("isnan", None, reshape(x, (x.size,))))
-    return node("greater", make_node("sum", (0,), nan), constant(0, np.int64))

@@ -1,6 +1,8 @@
 """`interval`: bounds of a function's values over a box."""
 
-from collections.abc import Callable
+import functools
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,15 +10,16 @@ import numpy as np
 from burlab.compiler.function import Function
 from burlab.errors import ArgumentError, NonFiniteError
 from burlab.graph import Graph, Node, tree
-from burlab.graph.handles import present
+from burlab.graph.node import constant
 from burlab.graph.origin import location, place
 from burlab.runtime.plain import as_array
 from burlab.transforms.call import TracedCall, match, name_of
 from burlab.transforms.memo import remembered
-from burlab.typing import Tree
+from burlab.typing import Shape, Tree
 
 from .enclosures import Check, Enclosures
-from .pairs import Pair, Value, pair
+from .pairs import Pair, Value, outside, pair
+_np: Any = np  # whose stubs know nothing of nodes
 
 
 def interval(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,33 +52,54 @@ def interval(f: Callable[..., Any]) -> Callable[..., Any]:
     (-1.0, 1.0)
     """
 
-    def rule(low: Tree, high: Tree, args: tuple[Any, ...]) -> Any:
-        call = TracedCall(f, (low, *args), {}, (0,), "interval")
-        inputs, structure = call.by(0, "interval")
-        ends = match(high, inputs, structure, "the upper end of interval")
-        known: dict[Node, Value] = {x: Pair(x, end) for x, end in zip(inputs, ends, strict=True)}
-        outputs, form = tree.flatten(call.result)
-        walk = Enclosures()
-        found = walk.of(Graph(call.inputs, tuple(outputs)), [known.get(x, x) for x in call.inputs])
-        pairs = [pair(y) for y in found]
-        checks = [*((check.left, _message(check)) for check in walk.checks), *walk.nans(found, name_of(f))]
-        left = {f"{k:06d} {message}": mask for k, (mask, message) in enumerate(checks)}
-        bounds = tuple(tree.unflatten(form, [y[end] for y in pairs]) for end in range(2))
-        return call.place((bounds, left))
+    def rule(low: Tree, high: Tree, *args: Any) -> Any:
+        call, bounds, checks = _enclosed(f, low, high, args)
+        return call.place((*bounds, _any([mask for mask, _ in checks])))
+
+    def explanation(low: Tree, high: Tree, *args: Any) -> Any:
+        call, _, checks = _enclosed(f, low, high, args)
+        return call.place({f"{k:06d} {message}": _any([mask]) for k, (mask, message) in enumerate(checks)})
+
+    def function(rule: Callable[..., Any]) -> Function[..., Any]:
+        return Function(rule, name=f"interval({name_of(f)})", reads=(f,))
 
     def enclosure(low: Tree, high: Tree, *args: Any) -> Any:
-        kernel = remembered(f, "interval", lambda: Function(rule, name=f"interval({name_of(f)})", reads=(f,)))
-        ends = [present(leaf) for end in (low, high) for leaf in tree.flatten(end)[0]]
-        if not any(isinstance(leaf, Node) for leaf in ends):
+        *bounds, left = remembered(f, "interval", lambda: function(rule))(low, high, *args)
+        if not isinstance(left, Node) and left:
             _check_ends(low, high)
-        bounds, left = kernel(low, high, args)
-        for said in sorted(left):
-            if not isinstance(left[said], Node) and left[said]:
-                raise NonFiniteError(said.partition(" ")[2])
-        return bounds
+            found = remembered(f, "explained interval", lambda: function(explanation))(low, high, *args)
+            raise NonFiniteError(next(said.partition(" ")[2] for said in sorted(found) if found[said]))
+        return tuple(bounds)
 
     enclosure.__name__ = enclosure.__qualname__ = f"interval({name_of(f)})"
     return enclosure
+
+
+def _enclosed(
+    f: Callable[..., Any], low: Tree, high: Tree, args: tuple[Any, ...]
+) -> tuple[TracedCall, tuple[Any, Any], list[tuple[Node, str]]]:
+    """The traced call, the two trees of bounds, and what must not hold, as masks, each with what to say then."""
+    call = TracedCall(f, (low, *args), {}, (0,), "interval")
+    inputs, structure = call.by(0, "interval")
+    ends = match(high, inputs, structure, "the upper end of interval")
+    boxes = [Pair(x, end) for x, end in zip(inputs, ends, strict=True)]
+    known: dict[Node, Value] = dict(zip(inputs, boxes, strict=True))
+    outputs, form = tree.flatten(call.result)
+    walk = Enclosures()
+    found = walk.of(Graph(call.inputs, tuple(outputs)), [known.get(x, x) for x in call.inputs])
+    pairs = [pair(y) for y in found]
+    checks = [(outside(box), "low and high are not the ends of an interval.") for box in boxes if box.low.size]
+    checks += [*((check.left, _message(check)) for check in walk.checks), *walk.nans(found, name_of(f))]
+    low_, high_ = (tree.unflatten(form, [y[end] for y in pairs]) for end in range(2))
+    return call, (low_, high_), checks
+
+
+def _any(masks: Sequence[Node]) -> Any:
+    """Whether one of some masks holds anywhere; those of one shape share a reduction."""
+    joined = dict[Shape, Any]()
+    for mask in masks:
+        joined[mask.shape] = joined[mask.shape] | mask if mask.shape in joined else mask
+    return functools.reduce(operator.or_, [_np.any(mask) for mask in joined.values()], constant(False))
 
 
 def _message(check: Check) -> str:

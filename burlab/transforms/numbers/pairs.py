@@ -112,3 +112,10 @@ def magnitudes(x: Value) -> Pair:
     zero, negative = number(0.0, x.low), op("neg", x.low)
     below = op("maximum", op("maximum", x.low, op("neg", x.high)), zero)
     return Pair(below, op("maximum", negative, x.high))
+
+
+def outside(x: Pair) -> Node:
+    """A mask of where two numbers are not the ends of an interval: nan, in the wrong order, or no number between."""
+    inf = number(np.inf, x.low)
+    some = op("logical_and", op("less", x.low, inf), op("greater", x.high, op("neg", inf)))
+    return op("logical_not", op("logical_and", op("less_equal", x.low, x.high), some))
