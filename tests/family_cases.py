@@ -49,7 +49,8 @@ def _ldexp(x: Any, n: Any) -> Any:
 
 
 def _lower_bound(x: Any) -> Any:
-    return np.where((x == 0) & ~np.signbit(x), x, np.nextafter(x, np.array(-np.inf, x.dtype)))
+    last = np.minimum(x, np.finfo(x.dtype).max)
+    return np.where((x == 0) & ~np.signbit(x), x, np.nextafter(last, np.array(-np.inf, x.dtype)))
 
 
 def _phi(x: Any) -> Any:

@@ -19,6 +19,7 @@ from burlab.typing import Shape, Tree
 
 from .enclosures import Check, Enclosures
 from .pairs import Pair, Value, outside, pair
+
 _np: Any = np  # whose stubs know nothing of nodes
 
 

@@ -4,6 +4,7 @@ A float is between `low` and `high`. A mask that depends on intervals is a pair 
 whether it may hold. Both ends are nan where a function left its domain.
 """
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -59,20 +60,29 @@ def outwards(low: Node, high: Node, steps: int = 1) -> Pair:
     return Pair(down(low, steps), up(high, steps))
 
 
+def smaller(x: Node, y: Node) -> Node:
+    """The smaller number, x if one is nan: one instruction."""
+    return op("where", op("less", y, x), y, x)
+
+
+def larger(x: Node, y: Node) -> Node:
+    """The larger number, x if one is nan: one instruction."""
+    return op("where", op("less", x, y), y, x)
+
+
 def least(xs: Sequence[Node]) -> Node:
     """The smallest number. Candidates that are nan, as 0 times infinity is, do not count unless all are."""
-    found = xs[0]
-    for x in xs[1:]:
-        found = op("fmin", found, x)
-    return found
+    return functools.reduce(smaller, xs, _some(xs))
 
 
 def largest(xs: Sequence[Node]) -> Node:
     """The largest number, of candidates as for `least`."""
-    found = xs[0]
-    for x in xs[1:]:
-        found = op("fmax", found, x)
-    return found
+    return functools.reduce(larger, xs, _some(xs))
+
+
+def _some(xs: Sequence[Node]) -> Node:
+    """A candidate that is a number, if there is one."""
+    return functools.reduce(lambda found, x: op("where", op("isnan", found), x, found), xs)
 
 
 def hull(*xs: Pair) -> Pair:
@@ -109,9 +119,8 @@ def within(inside: Node, x: Pair) -> Pair:
 def magnitudes(x: Value) -> Pair:
     """The interval of |x|."""
     x = pair(x)
-    zero, negative = number(0.0, x.low), op("neg", x.low)
-    below = op("maximum", op("maximum", x.low, op("neg", x.high)), zero)
-    return Pair(below, op("maximum", negative, x.high))
+    zero = number(0.0, x.low)
+    return Pair(larger(larger(x.low, op("neg", x.high)), zero), larger(x.high, op("neg", x.low)))
 
 
 def outside(x: Pair) -> Node:

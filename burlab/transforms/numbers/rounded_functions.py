@@ -100,7 +100,9 @@ class _Rounded:
         self._formats = formats
         name = f"precision({name_of(f)})"
         self.function = Function(lambda *args, **kwargs: self._rule(None, args, kwargs), f, name)
-        self._keyed: Any = Function(lambda key, /, *args, **kwargs: self._rule(key, args, kwargs), name=name, reads=(f,))
+        self._keyed: Any = Function(
+            lambda key, /, *args, **kwargs: self._rule(key, args, kwargs), name=name, reads=(f,)
+        )
 
     def with_key(self, key: Key) -> Callable[..., Any]:
         @functools.wraps(self._f, updated=())

@@ -14,6 +14,7 @@ import numpy as np
 from burlab.graph.node import Node
 
 from .pairs import Pair, Value, choose, down, hull, largest, least, magnitudes, number, op, outwards, pair, up, within
+from .signs import is_nonnegative, is_positive
 
 
 class Monotone(NamedTuple):
@@ -123,14 +124,40 @@ def mul(x: Value, y: Value) -> Pair:
     """The product: of all products of ends the extreme ones."""
     if isinstance(y, Pair) and not isinstance(x, Pair):
         x, y = y, x
-    a, b = pair(x)
-    if not isinstance(y, Pair) and (known := y.known) is not None and known.size == 1 and np.isfinite(known):
-        ends = (op("mul", a, y), op("mul", b, y))
-        low, high = ends if known >= 0 else ends[::-1]
-        return Pair(low, high) if abs(known) == 1 else outwards(low, high)
-    factors = y if isinstance(y, Pair) else (y,)
-    products = [op("mul", end, factor) for end in (a, b) for factor in factors]
+    x = pair(x)
+    if not isinstance(y, Pair):
+        return _multiple(x, y)
+    if is_nonnegative(x.low):
+        return _product_of_nonnegative(x, y)
+    if is_nonnegative(y.low):
+        return _product_of_nonnegative(y, x)
+    products = [op("mul", end, factor) for end in x for factor in y]
     return outwards(least(products), largest(products))
+
+
+def _multiple(x: Pair, y: Node) -> Pair:
+    """The product with a number."""
+    known, (p, q) = y.known, (op("mul", end, y) for end in x)
+    if known is not None and known.size == 1 and abs(float(known)) == 1:
+        return Pair(p, q) if known > 0 else Pair(q, p)
+    if is_positive(y):
+        return outwards(p, q)
+    return outwards(q, p) if is_positive(op("neg", y)) else outwards(least([p, q]), largest([p, q]))
+
+
+def _product_of_nonnegative(x: Pair, y: Pair) -> Pair:
+    """The product if x is not below 0. One of 0 and infinity is none if another is a number, as for `least`."""
+    (a, b), (c, d), zero = x, y, number(0.0, y.low)
+
+    def first(p: Node, other: Node) -> Node:
+        return op("where", op("isnan", p), other, p)
+
+    if is_nonnegative(c):
+        low = op("mul", a, c)
+        return outwards(low, first(op("mul", b, d), low))
+    low = op("mul", op("where", op("less", c, zero), b, a), c)
+    high = op("mul", op("where", op("greater", d, zero), b, a), d)
+    return outwards(first(low, op("mul", a, d)), first(high, op("mul", a, c)))
 
 
 def square(x: Value) -> Pair:
@@ -140,19 +167,26 @@ def square(x: Value) -> Pair:
 
 
 def div(x: Value, y: Value) -> Pair:
-    """The quotient: all numbers where 0 is inside of the divisor. A divisor's end at 0 has the sign of its inside."""
-    a, b = pair(x)
-    c, d = pair(y)
-    zero = number(0.0, c)
-    if isinstance(y, Pair):
-        above, below = op("add", c, zero), op("neg", op("add", op("neg", d), zero))
-        quotients = [op("div", end, divisor) for end in (a, b) for divisor in (above, below)]
-        low, high = outwards(least(quotients), largest(quotients))
-        inside = op("logical_and", op("less", c, zero), op("greater", d, zero))
-        infinite = number(np.inf, a)
-        return Pair(op("where", inside, op("neg", infinite), low), op("where", inside, infinite, high))
-    quotients = [op("div", a, c), op("div", b, c)]
-    return outwards(least(quotients), largest(quotients))
+    """The quotient: all numbers where 0 is inside of the divisor."""
+    if not isinstance(y, Pair):
+        low, high = (op("div", end, y) for end in pair(x))
+        return outwards(low, high) if is_positive(y) else outwards(least([low, high]), largest([low, high]))
+    (a, b), (c, d), zero = pair(x), y, number(0.0, y.low)
+    below = op("less", c, zero)
+    if is_nonnegative(c):
+        return outwards(*_quotient(a, b, c, d))
+    a, b = op("where", below, op("neg", b), a), op("where", below, op("neg", a), b)  # both change their signs
+    near, far = op("where", below, op("sub", zero, d), op("add", c, zero)), op("where", below, op("sub", zero, c), d)
+    low, high = outwards(*_quotient(a, b, near, far))
+    inside, infinite = op("logical_and", below, op("greater", d, zero)), number(np.inf, a)
+    return Pair(op("where", inside, op("neg", infinite), low), op("where", inside, infinite, high))
+
+
+def _quotient(a: Node, b: Node, near: Node, far: Node) -> tuple[Node, Node]:
+    """Of a divisor above 0, or with an end there, which is +0."""
+    zero = number(0.0, a)
+    low = op("div", a, op("where", op("less", a, zero), near, far))
+    return low, op("div", b, op("where", op("greater", b, zero), near, far))
 
 
 def power(x: Value, y: Value) -> Pair:

@@ -15,8 +15,9 @@ from burlab.graph.operation import Linearity
 from burlab.graph.signatures import letter_sizes, letters_of
 from burlab.graph.substitute import copy
 
-from .pairs import Pair, Value, down, largest, least, number, op, outwards, pair, up
+from .pairs import Pair, Value, down, larger, largest, least, number, op, outwards, pair, smaller, up
 from .scalar_enclosures import compared, square
+from .signs import is_nonnegative
 
 _MOVES_EXACTLY = ("sort", "kth", "reduce_max", "reduce_min")  # each entry rises with the entries of the input
 
@@ -53,15 +54,17 @@ def _added_up(n: Node, xs: Sequence[Value]) -> Pair:
     factor = number(terms * _unit(n.dtype) * 1.0625, n)
 
     def bound(end: Node, sign: str) -> Node:
-        """The bound of a sum: one of terms of one sign keeps that sign."""
-        total, sizes = copy(n, (end, *others)), copy(n, (op("abs", end), *others))
-        error, zero = up(op("mul", factor, sizes)), number(0.0, total)
+        """The bound of a sum: one of terms of one sign keeps that sign. The factor covers the errors of this, too."""
+        above = is_nonnegative(end)
+        total, zero = copy(n, (end, *others)), number(0.0, n)
+        sizes = total if above else copy(n, (op("abs", end), *others))
+        error = op("mul", factor, sizes)
         if sign == "sub":
-            return op(
-                "where", op("equal", total, sizes), op("maximum", found := down(op("sub", total, error)), zero), found
-            )
+            found = down(op("sub", total, error))
+            return larger(found, zero) if above else op("where", op("equal", total, sizes), larger(found, zero), found)
         found = up(op("add", total, error))
-        return op("where", op("equal", total, op("neg", sizes)), op("minimum", found, zero), found)
+        keeps = op("equal", total, op("neg", sizes))
+        return found if above else op("where", keeps, smaller(found, zero), found)
 
     a, b = pair(x)
     return Pair(bound(a, "sub"), bound(b, "add"))

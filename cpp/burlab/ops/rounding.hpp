@@ -210,11 +210,21 @@ struct LowerBound {
   template <class T> BURLAB_RULE T primal(T x) { return call<LowerBound>(x); }
   template <class T> BURLAB_RULE T number(T x) {
     using Bits = math::Bits<T>;
+    constexpr T most = std::numeric_limits<T>::max();
+    const T last = x > most ? most : x;
+    const Bits bits = __builtin_bit_cast(Bits, last);
+#if defined(BURLAB_PLAIN)
     using Signed = std::make_signed_t<Bits>;
-    const Bits bits = __builtin_bit_cast(Bits, x);
     const T moved = __builtin_bit_cast(T, bits + (static_cast<Signed>(bits) < 0 ? Bits(1) : ~Bits(0)));
     const bool stays = (bits == 0) | !(x > -std::numeric_limits<T>::infinity());
-    return stays ? x : moved;
+    return stays ? last : moved;
+#else
+    // x - |x| u (1 + 2 u), rounded once, is the next number, of denormal numbers too if |x| is taken for a normal one.
+    constexpr T least = std::numeric_limits<T>::min(), step = std::numeric_limits<T>::epsilon() / 2;
+    const T size = math::magnitude(last);
+    const T moved = math::fused(-step - step * (step + step), size > least ? size : least, last);
+    return bits == 0 ? last : moved;
+#endif
   }
   template <int K, class T> BURLAB_RULE T partial(T, T) { return T(1); }
 };
