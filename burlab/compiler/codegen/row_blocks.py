@@ -1,12 +1,16 @@
 """Blocks of a loop whose rows are reduced: how many rows and strips they have, and what stays in a buffer."""
 
 from burlab.compiler.ir.iteration import IterationSpace
-from burlab.compiler.ir.spelling import is_own
+from burlab.compiler.ir.library import register
+from burlab.compiler.ir.spelling import has_common_lanes, is_own
 from burlab.graph import Node
 
 from .nest import LoopNest
+from .simd import lane_steps, widest_of
 
 MAX_NARROW_ROW = 4  # elements of rows that are written out, in lanes over rows
+MIN_SPARED = 1.25  # times as many iterations of long functions as without elements that are left over
+_MAX_PITCH = 1.25  # times the length of a row, whose distance is that of rows in buffers
 _BLOCK = 1024  # elements of the rows of a block, at most
 _ROWS, _NARROW_ROWS = 16, 64  # rows of a block, at most; of narrow ones
 _STRIP_ROWS, _STRIPS = 32, 384  # where these lie in several strips: rows, and elements, of a block
@@ -45,3 +49,20 @@ def buffered(nest: LoopNest, space: IterationSpace, sweep: dict[Node, int]) -> s
         full = (base for base in members if base.shape == space.shape)
         found.update(base for base in full if n.shape != space.shape or sweep[base] < sweep[n] or space.apart(n))
     return found.difference(nest.results)
+
+
+def pitch_of_block(nest: LoopNest, space: IterationSpace) -> int:
+    """Return the distance of rows in buffers: that of arrays, if a walk over all rows as one computes little more.
+
+    What it computes between two rows nobody reads, and nobody may write.
+    """
+    row, lanes = space.row, register() // widest_of(nest.step.nodes)
+    full = [a for a in nest.all_arrays if any(a.strides[nest.depth :]) and not a.is_number]
+    pitches = {a.strides[nest.depth - 1] for a in full} - {0}
+    one = len(nest.sizes) - nest.depth == 1 and not nest.plan.note and not any(a.bounds for a in nest.all_arrays)
+    stored = any(n.shape == space.shape for n in nest.results)
+    own = sum(map(is_own, nest.members)) > len(full) and not any(map(has_common_lanes, nest.members))
+    if len(pitches) != 1 or not one or stored or not own or lane_steps(row, lanes) * lanes < MIN_SPARED * row:
+        return row
+    (pitch,) = pitches
+    return pitch if row < pitch <= _MAX_PITCH * row else row

@@ -8,7 +8,6 @@ element per row, r...
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from burlab.compiler.ir.iteration import IterationSpace, sweeps
 from burlab.compiler.ir.library import register
@@ -19,11 +18,12 @@ from burlab.graph.operation import Operation
 
 from .loops import MAX_WRITTEN_TERMS, block, for_loop, unfit
 from .nest import Array, LoopNest
-from .row_blocks import MAX_NARROW_ROW, buffered, rows_of_block, strips_of_block
+from .row_blocks import MAX_NARROW_ROW, MIN_SPARED, buffered, pitch_of_block, rows_of_block, strips_of_block
+from .row_reads import Reads, RowValue
 from .simd import ONE_BY_ONE, WRITTEN_OUT, lane_steps, lanes_pragma, widest_of
 
 _MIN_LANE_ITERATIONS = 4  # iterations of a loop that are worth lanes
-_MIN_SPARED = 1.25  # times as many iterations of long functions as without elements that are left over
+_MIN_OWN_PACKED = 2  # long functions for each array whose rows are packed for them
 _MAX_UNROLLED = 16  # elements of a nest that is written out, so that its buffers become registers
 
 
@@ -34,29 +34,8 @@ def row_loop(nest: LoopNest) -> list[str]:
     number = {n: k for k, n in enumerate(step.nodes)}
     sweep = sweeps(step.nodes, space, nest.plan.views)
     rows, strips = rows_of_block(nest, space.row), strips_of_block(nest, space.row)
-    return _RowLoop(nest, space, number, sweep, buffered(nest, space, sweep), rows, strips).lines()
-
-
-class _RowValue(NamedTuple):
-    """A number that all elements of a row read: its variable, C++ type, and where it is."""
-
-    name: str
-    kind: str
-    place: str
-
-    @property
-    def line(self) -> str:
-        """The line that reads it."""
-        return f"const {self.kind} {self.name} = {self.place};"
-
-
-class _Reads(NamedTuple):
-    """Operands of an element: values of its row, lines that read the others, arrays that are read, names of all."""
-
-    by_row: list[_RowValue]
-    lines: list[str]
-    arrays: list[Array]
-    names: dict[Node, str]
+    pitch = pitch_of_block(nest, space) if strips == 1 else space.row
+    return _RowLoop(nest, space, number, sweep, buffered(nest, space, sweep), rows, strips, pitch).lines()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +43,10 @@ class _RowLoop:
     """Writes the sweeps over each block of rows.
 
     number: of each node, in the names of its variables. sweep: in which each is computed; buffered: those that a later
-    sweep or a reduction reads from a buffer. rows, strips: of a block. split: whether what is written goes through the
-    strips of a block one by one. flat: whether it walks over all rows of a block, or strip, as if they were one.
-    column: the element of each row that is written, where these are written out.
+    sweep or a reduction reads from a buffer, where rows begin at multiples of pitch. rows, strips: of a block. split:
+    whether what is written goes through the strips of a block one by one. flat: whether it walks over all rows of a
+    block, or strip, as if they were one. column: the element of each row that is written, where these are written out.
+    packed: the arrays that a flat walk reads from buffers.
     """
 
     nest: LoopNest
@@ -76,9 +56,11 @@ class _RowLoop:
     buffered: set[Node]
     rows: int
     strips: int
+    pitch: int
     split: bool = False
     flat: bool = False
     column: int | None = None
+    packed: tuple[Array, ...] = ()
 
     @property
     def _axis(self) -> int:
@@ -133,7 +115,7 @@ class _RowLoop:
         if self._block_rows == "m":
             lines.append(f"const std::int64_t m = {rows} - b < {self.rows} ? {rows} - b : {self.rows};")
         for n in nest.step.nodes:
-            size = self.space.row if n in self.buffered else 0 if self._is_full(n) else 1
+            size = self.pitch if n in self.buffered else 0 if self._is_full(n) else 1
             if size:
                 lines.append(f"alignas(64) {C_TYPES[n.dtype]} {self._buffer(n)}[{self.strips * self.rows * size}];")
         spread: set[str] = set()
@@ -181,7 +163,7 @@ class _RowLoop:
         """Return the place of a member for a later sweep."""
         if self._is_full(n) and n in self.nest.results:
             return self._at(self.nest.results[n])
-        size = self.space.row if self._is_full(n) else 1
+        size = self.pitch if self._is_full(n) else 1
         terms = [f"{self.rows * size} * q"] if self.split else []
         if size == 1 or self.flat:
             terms.append("i" if self._is_full(n) else "r")
@@ -228,7 +210,7 @@ class _RowLoop:
         (x,) = n.inputs
         base = self.nest.plan.views[x].base
         at = f" + {self.rows} * q" if self.split else ""
-        start, step = f"b{self.number.get(base)}{at and f'{at} * {self.space.row}'}", self.space.row
+        start, step = f"b{self.number.get(base)}{at and f'{at} * {self.space.row}'}", self.pitch
         if base not in self.buffered:
             array = self.nest.results[base] if base in self.number else self.nest.arrays[x]
             start = "&" + array.at(self._indices(self._first_row, ["0"] * len(self._columns)), [])
@@ -255,9 +237,9 @@ class _RowLoop:
     def _checked(self, nodes: Sequence[Node], names: Mapping[Node, str]) -> list[str]:
         return [f"bad |= {unfit(names[n] for n in nodes if n.dtype.kind == 'f')};"] if self.nest.plan.note else []
 
-    def reads(self, nodes: Sequence[Node]) -> _Reads:
+    def reads(self, nodes: Sequence[Node]) -> Reads:
         """Return the operands of nodes that are not computed with them."""
-        by_row, lines, names = dict[_RowValue, None](), dict[str, None](), dict(self.nest.values)
+        by_row, lines, names = dict[RowValue, None](), dict[str, None](), dict(self.nest.values)
         arrays, members = list[Array](), set(nodes)
         for x in dict.fromkeys(x for n in nodes for x in n.inputs):
             base, kind = self.nest.plan.views[x].base, C_TYPES[x.dtype]
@@ -265,7 +247,7 @@ class _RowLoop:
                 names[x] = self._variable("v", self.number[base])
             elif base in self.number and not self._is_full(base):
                 names[x] = f"c{self.number[base]}"
-                by_row[_RowValue(names[x], kind, self._place_of(base))] = None
+                by_row[RowValue(names[x], kind, self._place_of(base))] = None
             elif base in self.number:
                 names[x] = self._variable("c", self.number[base])
                 lines[f"const {kind} {names[x]} = {self._place_of(base)};"] = None
@@ -274,12 +256,13 @@ class _RowLoop:
                 number = self.nest.all_arrays.index(array)
                 if not any(array.strides[self.nest.depth :]) and not array.bounds:
                     names[x] = f"a{number}"
-                    by_row[_RowValue(names[x], kind, array.at(self._indices(self._row, self._columns), []))] = None
+                    by_row[RowValue(names[x], kind, array.at(self._indices(self._row, self._columns), []))] = None
                 else:
                     names[x] = self._variable("a", number)
-                    lines[f"const {kind} {names[x]} = {self._at(array)};"] = None
+                    place = f"{names[x]}s[i]" if array in self.packed else self._at(array)
+                    lines[f"const {kind} {names[x]} = {place};"] = None
                 arrays.append(array)
-        return _Reads(list(by_row), list(lines), arrays, names)
+        return Reads(list(by_row), list(lines), arrays, names)
 
     def computed(self, nodes: Sequence[Node], names: dict[Node, str], lanes: bool) -> list[str]:
         lines: list[str] = []
@@ -328,8 +311,9 @@ class _RowLoop:
         arrays = [a for a in reads.arrays if any(a.strides[self.nest.depth :]) or a.bounds] + self._results(nodes)
         lanes = all(a.strides[-1] in (0, 1) and not a.bounds for a in arrays) and all(map(fits_lanes, nodes))
         worth = not reads.by_row or any(map(is_own, nodes))
-        if lanes and worth and self._may_be_flat(nodes, arrays):
-            return replace(self, flat=True).flat_elements(nodes, spread)
+        packed = tuple([a for a in reads.arrays if a in arrays and not self._is_dense(a)])
+        if lanes and worth and self._may_be_flat(nodes, arrays, packed):
+            return replace(self, flat=True, packed=packed).flat_elements(nodes, spread)
         if self._is_narrow(nodes):
             return self.by_column(nodes)
         lanes = lanes and last >= _MIN_LANE_ITERATIONS
@@ -348,7 +332,7 @@ class _RowLoop:
 
     def by_column(self, nodes: Sequence[Node]) -> list[str]:
         """One walk over the rows of the block in lanes: all loads of a row, its values, then its stores."""
-        by_row, loads, formulas, ends = dict[_RowValue, None](), list[str](), list[str](), list[str]()
+        by_row, loads, formulas, ends = dict[RowValue, None](), list[str](), list[str](), list[str]()
         for column in range(self.space.row):
             writer = replace(self, column=column)
             reads = writer.reads(nodes)
@@ -359,19 +343,25 @@ class _RowLoop:
         lines = [*(x.line for x in by_row), *loads, *formulas, *ends]
         return self._for_rows(lines, lanes_pragma(self._rows, widest_of(nodes)))
 
-    def _may_be_flat(self, nodes: Sequence[Node], arrays: Sequence[Array]) -> bool:
-        """Return True if rows that do not fill registers lie one behind the other in all that is read and written."""
+    def _is_dense(self, array: Array) -> bool:
+        """Return True if the rows of an array lie as in buffers."""
+        return array.is_number or array.strides[self._axis] == self.pitch * array.strides[-1] == self.pitch
+
+    def _may_be_flat(self, nodes: Sequence[Node], arrays: Sequence[Array], packed: Sequence[Array]) -> bool:
+        """Return True if rows that do not fill registers lie as in buffers, or are worth packing there."""
         row, lanes = self.space.row, register() // widest_of(nodes)
-        dense = all(a.strides[self._axis] == row * a.strides[-1] == row for a in arrays if not a.is_number)
+        dense = all(a in packed or self._is_dense(a) for a in arrays) and all(a.strides[-1] == 1 for a in packed)
         several = self._rows > 1 and self._rows * row >= 2 * _MIN_LANE_ITERATIONS
-        costly = lane_steps(row, lanes) * lanes >= _MIN_SPARED * row and any(map(is_own, nodes))
-        return dense and several and len(self._columns) == 1 and row % lanes != 0 and (row < 2 * lanes or costly)
+        costly = lane_steps(row, lanes) * lanes >= MIN_SPARED * row
+        costly = costly and sum(map(is_own, nodes)) > _MIN_OWN_PACKED * len(packed)
+        worth = costly or (row < 2 * lanes and not packed)
+        return dense and several and len(self._columns) == 1 and row % lanes != 0 and worth
 
     def flat_elements(self, nodes: Sequence[Node], spread: set[str]) -> list[str]:
         """One walk over the elements of the block as if it had one row; values of rows are spread over it first."""
         reads = self.reads(nodes)
-        row, lines = self.space.row, list[str]()
-        size = row * self._rows
+        row, lines, size = self.pitch, list[str](), self.pitch * self._rows
+        lines += self._packed_rows(spread)
         for x in (x for x in reads.by_row if x.name not in spread):
             lines.append(f"alignas(64) {x.kind} {x.name}s[{size}];")
             pragma = lanes_pragma(row, 4) if row >= _MIN_LANE_ITERATIONS else ONE_BY_ONE
@@ -380,5 +370,22 @@ class _RowLoop:
             spread.update([] if self.split else [x.name])
         spread_out = (f"const {x.kind} {x.name} = {x.name}s[i];" for x in reads.by_row)
         inner = [*reads.lines, *spread_out, *self._formulas(nodes, reads.names, True)]
-        count = f"{row} * m" if self._count == "m" else size
+        count = f"{row} * m" if self._count == "m" else str(size)
+        if rest := row - self.space.row:  # behind the last of all rows is nothing to read
+            count += f" - {rest}" if self._one_block else f" - (b + {self.rows} < {self._all_rows} ? 0 : {rest})"
         return [*lines, *for_loop("i", 0, count, inner, pragma=lanes_pragma(size, widest_of(nodes)))]
+
+    def _packed_rows(self, spread: set[str]) -> list[str]:
+        """Copies of the rows that a flat walk reads from buffers."""
+        lines, row = list[str](), self.space.row
+        kinds = {self.nest.all_arrays.index(a): x.dtype for x, a in self.nest.arrays.items() if a in self.packed}
+        for number, dtype in kinds.items():
+            name, (column,) = f"a{number}s", self._columns
+            if name in spread:
+                continue
+            lines.append(f"alignas(64) {C_TYPES[dtype]} {name}[{self.pitch * self._rows}];")
+            place = self.nest.all_arrays[number].at(self._indices(self._row, [column]), self.nest.spans)
+            copy = f"{name}[{self.pitch} * r + {column}] = {place};"
+            lines += self._for_rows(for_loop(column, 0, row, [copy], pragma=lanes_pragma(row, dtype.itemsize)))
+            spread.update([] if self.split else [name])
+        return lines

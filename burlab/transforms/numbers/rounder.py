@@ -11,6 +11,7 @@ from burlab.graph.linear_nodes import concatenate, slice_
 from burlab.graph.node import Node, constant
 from burlab.graph.rewrite.interpret import NodeRule
 from burlab.graph.substitute import keep
+from burlab.transforms.random.hashed_numbers import hashed_node
 from burlab.transforms.random.keys import fold_in
 
 from .exact_operations import adds_up, chooses
@@ -100,7 +101,7 @@ class Rounder(NodeRule):
         return concatenate([self._rounded(factors, rounding), rows], y.ndim - 1)
 
     def _rounded(self, x: Node, rounding: Rounding) -> Node:
-        y = rounding.rounded(x, self._draw() if rounding.is_drawn else None)
+        y = rounding.rounded(x, self._draw() if rounding.is_drawn else None, hashed_node)
         if not rounding.is_drawn and x.is_constant and 0 < x.size <= _MAX_CONSTANT:
             y = constant(build(Graph((), (y,)), gear="replay")()[0], x.dtype)  # once, not in every call
         self._known[y] = rounding

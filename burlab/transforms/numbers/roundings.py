@@ -1,6 +1,7 @@
 """Numbers rounded to a narrower format, and kept in the dtype that they had."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import Any
@@ -19,12 +20,17 @@ from burlab.graph.origin import location
 from burlab.runtime.checks.numbers import shown, truth, whole
 from burlab.runtime.plain import as_array, as_floats, is_complex
 from burlab.transforms.random.fixed_distributions import uniform_node
-from burlab.typing import ArrayLike, Key
+from burlab.typing import ArrayLike, Key, Shape
 
 from .formats import Format
 
 FormatName = str | tuple[int, int] | Format
 """A format as users give it: `Format.of` knows it."""
+
+Numbers = Callable[[Any, Shape, str], Node]
+"""Numbers in [0, 1) by a key, with a shape and dtype."""
+Draw = Callable[[Node], Node] | None
+"""The same for an array, in its shape and dtype; None: none are drawn."""
 
 
 class Rule(IntFlag):
@@ -105,8 +111,11 @@ class Rounding:
         """True for a stochastic mode, which needs a key."""
         return bool(MODES[self.mode] & Rule.THRESHOLD)
 
-    def rounded(self, x: ArrayLike, key: Any = None) -> Node:
-        """Return x, rounded, as a node whose derivative is that of x. Raises ArgumentError for too wide a format."""
+    def rounded(self, x: ArrayLike, key: Any = None, numbers: Numbers = uniform_node) -> Node:
+        """Return x, rounded, as a node whose derivative is that of x. Raises ArgumentError for too wide a format.
+
+        numbers: gives those in [0, 1) that a stochastic mode draws, by the key.
+        """
         x = as_node(x)
         x = x if x.dtype.kind == "f" else as_dtype(x, FLOAT64)
         form = self.format
@@ -117,14 +126,15 @@ class Rounding:
                 f"{location()}{what} which {x.dtype} has not. Pass x.astype(np.float64), or a narrower format."
             )
         known = make_node("stop_gradient", None, x)
-        value = self._in_blocks(known, key) if form.block else self._scaled(known, key)
+        draw = (lambda like: numbers(key, like.shape, like.dtype.name)) if self.is_drawn else None
+        value = self._in_blocks(known, draw) if form.block else self._scaled(known, draw)
         return make_node("surrogate", None, value, x)
 
-    def _scaled(self, x: Node, key: Any) -> Node:
+    def _scaled(self, x: Node, draw: Draw) -> Node:
         scale = self.format.scale
-        return self._once(x, key) if scale == 1.0 else self._once(x / scale, key) * scale
+        return self._once(x, draw) if scale == 1.0 else self._once(x / scale, draw) * scale
 
-    def _in_blocks(self, x: Node, key: Any) -> Node:
+    def _in_blocks(self, x: Node, draw: Draw) -> Node:
         """Blocks of the last axis, behind which are zeros where the last of them is shorter."""
         size, shape = self.format.block, x.shape
         length = shape[-1] if shape else 1
@@ -138,11 +148,11 @@ class Rounding:
         largest = FUNCTIONS[np.max](sizes, axis=-1, keepdims=True)
         wanted = exponent(largest) - float(math.frexp(self.format.largest)[1])
         scale = where(largest > 0.0, minimum(maximum(wanted, _MIN_EXPONENT), -_MIN_EXPONENT), _MIN_EXPONENT)
-        value = ldexp(self._once(ldexp(rows, -scale), key), scale)
+        value = ldexp(self._once(ldexp(rows, -scale), draw), scale)
         flat = reshape(value, (*shape[:-1], count * size))
         return reshape(slice_(flat, (0,) * flat.ndim, (1,) * flat.ndim, (*shape[:-1], length)), shape)
 
-    def _once(self, x: Node, key: Any) -> Node:
+    def _once(self, x: Node, draw: Draw) -> Node:
         form, rule = self.format, MODES[self.mode]
         flags = {
             Rule.SUBNORMALS: self.subnormals,
@@ -152,12 +162,11 @@ class Rounding:
             Rule.ONE_BELOW: form.one_below,
         }
         number = int(rule) + sum(flag for flag, holds in flags.items() if holds) + Rule.DIGITS * form.significand
-        threshold = self._threshold(key, x) if self.is_drawn else 0.0
+        threshold = 0.0 if draw is None else self._threshold(draw(x), x)
         return apply("round_to", x, threshold, float(number), 2.0**form.least_exponent, form.largest)
 
-    def _threshold(self, key: Any, x: Node) -> Node:
+    def _threshold(self, drawn: Node, x: Node) -> Node:
         """Return the part of a unit from which a number goes away from 0: with as many bits as are drawn."""
-        drawn = uniform_node(key, x.shape, x.dtype.name)
         if self.mode == "stochastic_equal":
             return as_dtype(drawn < 0.5, x.dtype) * 2.0
         if self.bits is None:

@@ -34,43 +34,52 @@ BURLAB_CONSTEXPR double as_float(std::int64_t n) {
 }
 
 /// Whether a number goes to the neighbour away from 0, by a rule. rest: of what is beyond the neighbour towards 0, that
-/// there is some, more than half a unit, or just that; odd: that neighbour is; side: `kAbove` or `kBelow`, if it counts.
+/// there is some, more than half a unit, or just that; odd: that neighbour is; side: `kAbove` or `kBelow`, if it
+/// counts.
 template <class Int> BURLAB_CONSTEXPR bool leaves_zero(Int r, bool rest, bool above, bool tie, bool odd, bool reaches,
                                                        Int side) {
-  const bool nearest = (above & ((r & kNearest) != 0)) | (tie & odd & ((r & kTieOfOdd) != 0)) |
-                       (tie & !odd & ((r & kTieOfEven) != 0));
+  const bool nearest =
+      (above & ((r & kNearest) != 0)) | (tie & odd & ((r & kTieOfOdd) != 0)) | (tie & !odd & ((r & kTieOfEven) != 0));
   const bool other = (side != 0) | (!odd & ((r & kToOdd) != 0)) | (((r & kThreshold) != 0) & reaches);
   return rest & (nearest | other);
 }
 
-/// Whether what is too large may become the largest number; else it is infinite or nan, as any nan is.
-template <class Int> BURLAB_CONSTEXPR bool limited(Int r) {
-  return ((r & kSaturates) != 0) | ((r & (kNearest | kThreshold)) == 0);
-}
-
-/// |x| = a, rounded, where the unit is above the least number of T: added to a number of which it is the last bit, a is
-/// rounded to the nearest number, of two to the even one. From there the neighbour towards 0 is one unit away, or none.
-template <class T, class Int>
-BURLAB_CONSTEXPR T rounded_by_sum(T a, T threshold, Int r, T least, T largest, Int side) {
+/// The number of which a unit is the last bit, where the unit is above the least number of T: it is added to |x| = a.
+template <class T, class Int> BURLAB_CONSTEXPR T far_of(T a, Int r, T least) {
   constexpr Int mantissa = Real<T>::kMantissa, ones = __builtin_bit_cast(Int, kInfinity<T>);
-  const Int digits = r / kDigits, drop = (mantissa - digits) << mantissa;
-  const Int bits = __builtin_bit_cast(Int, a), normal = __builtin_bit_cast(Int, least);
-  const T top = __builtin_bit_cast(T, (__builtin_bit_cast(Int, largest) & ones) + drop);
+  const Int drop = (mantissa - r / kDigits) << mantissa, normal = __builtin_bit_cast(Int, least);
   const T high = __builtin_bit_cast(T, normal + drop);
   const T deep = __builtin_bit_cast(T, normal + (mantissa << mantissa));  // of a unit that is the least normal number
-  const T factor = __builtin_bit_cast(T, (Int(Real<T>::kBias) << mantissa) + drop);
-  const T scaled = __builtin_bit_cast(T, bits & ones) * factor, most = (limited(r) & !(scaled < top)) ? top : scaled;
-  const T far = (r & kSubnormals) != 0 ? (most > high ? most : high) : (a < least ? deep : most);
-  const T even = (a + far) - far;
-  if ((r & (kSubnormals - 1)) == (kNearest | kTieOfOdd)) return even;
+  // Far too large a number may leave the range of Int; it is beyond anyway.
+  const T far = __builtin_bit_cast(T, Bits<T>(__builtin_bit_cast(Int, a) & ones) + Bits<T>(drop));
+  return (r & kSubnormals) != 0 ? (far > high ? far : high) : (a < least ? deep : far);
+}
+
+/// a rounded to the nearest number, of two to the even one; beyond if it is too large for a limit.
+template <class T, class Int> BURLAB_CONSTEXPR T nearest_by_sum(T a, Int r, T least, T limit, T beyond) {
+  constexpr Int mantissa = Real<T>::kMantissa;
+  const T far = far_of(a, r, least), even = (a + far) - far;
+  // The middle between the largest number and what would come next; it waits for nothing.
+  const T last = far_of(limit, r | kSubnormals, least),
+          unit = __builtin_bit_cast(T, __builtin_bit_cast(Int, last) - (mantissa << mantissa));
+  const T near = (limit + last) - last, top = near > limit ? near - unit : near, middle = top + T(0.5) * unit;
+  const bool odd = (__builtin_bit_cast(Int, top + last) & 1) != 0, over = odd ? a >= middle : a > middle;
+  return over ? beyond : even;
+}
+
+/// a, rounded by any rule: to the nearest number first, from where the neighbour towards 0 is one unit away, or none.
+template <class T, class Int>
+BURLAB_CONSTEXPR T rounded_by_sum(T a, T threshold, Int r, T least, T largest, Int side) {
+  constexpr Int mantissa = Real<T>::kMantissa;
+  const T most = T(2) * largest, inside = a > most ? most : a;
+  const T far = far_of(inside, r, least), even = (a + far) - far;
   const Int place = __builtin_bit_cast(Int, far);
   const T unit = __builtin_bit_cast(T, place - (mantissa << mantissa));
   const T units = __builtin_bit_cast(T, (Int(2 * Real<T>::kBias + mantissa) << mantissa) - place);  // 1 / unit
   const T towards = even > a ? even - unit : even, rest = a - towards, twice = rest + rest;
   const bool odd = (__builtin_bit_cast(Int, towards + far) & 1) != 0;
-  return leaves_zero(r, rest > T(0), twice > unit, twice == unit, odd, rest * units >= threshold, side)
-             ? towards + unit
-             : towards;
+  return leaves_zero(r, rest > T(0), twice > unit, twice == unit, odd, rest * units >= threshold, side) ? towards + unit
+                                                                                                        : towards;
 }
 
 /// The same where the format has the exponents of T: as many bits of x are left out of each number.
@@ -78,8 +87,7 @@ template <class T, class Int> BURLAB_CONSTEXPR T rounded_by_bits(T size, T thres
   constexpr int mantissa = Real<T>::kMantissa;
   const Int digits = r / kDigits, drop = digits < mantissa ? mantissa - digits : Int(1), cut = (Int(1) << drop) - 1;
   const Int a = __builtin_bit_cast(Int, size), odd = (a >> drop) & 1;
-  if ((r & (kSubnormals - 1)) == (kNearest | kTieOfOdd))
-    return __builtin_bit_cast(T, (a + (cut >> 1) + odd) & ~cut);
+  if ((r & (kSubnormals - 1)) == (kNearest | kTieOfOdd)) return __builtin_bit_cast(T, (a + (cut >> 1) + odd) & ~cut);
   const Int rest = a & cut, half = Int(1) << (drop - 1);
   const T part = as_float(rest) * __builtin_bit_cast(T, (Int(Real<T>::kBias) - drop) << mantissa);
   const bool away = leaves_zero(r, rest != 0, rest > half, rest == half, odd != 0, part >= threshold, side);
@@ -110,8 +118,8 @@ BURLAB_CONSTEXPR T rounded_by_units(T size, T threshold, Int r, T least, Int sid
 }
 
 /// x rounded once. Numbers of the format are multiples of a unit: 2^-digits of the power of two below |x|, or of
-/// `least`, that of its least normal number, where |x| is smaller. threshold: of `kThreshold`, in units. Of a rule, least
-/// and largest that a compiler knows it keeps one of three ways, and of that what the rule needs.
+/// `least`, that of its least normal number, where |x| is smaller. threshold: of `kThreshold`, in units. Of a rule,
+/// least and largest that a compiler knows it keeps one of three ways, and of that what the rule needs.
 template <class T> BURLAB_CONSTEXPR T round_to(T x, T threshold, T rule, T least, T largest) {
   using Int = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
   constexpr Int mantissa = Real<T>::kMantissa, last = 2 * Int(Real<T>::kBias);  // exponent of the largest number
@@ -121,16 +129,19 @@ template <class T> BURLAB_CONSTEXPR T round_to(T x, T threshold, T rule, T least
   const T a = __builtin_bit_cast(T, __builtin_bit_cast(Int, x) ^ sign);
   const Int normal = __builtin_bit_cast(Int, least) >> mantissa, high = __builtin_bit_cast(Int, largest) >> mantissa;
   const Int more = (r & kSubnormals) != 0 ? mantissa - digits : mantissa, top = high > normal ? high : normal;
-  const bool by_sum = (digits < mantissa) & (normal > digits) & (top + more <= last);
+  const bool by_sum = (digits < mantissa) & (normal > digits) & (top + more < last);
   const bool by_bits = (digits < mantissa) & (normal == 1) & ((r & kSubnormals) != 0);
-  const T near = by_sum    ? rounded_by_sum(a, threshold, r, least, largest, side)
-                 : by_bits ? rounded_by_bits(a, threshold, r, side)
-                           : rounded_by_units(a, threshold, r, least, side);
   const T lowest = largest + __builtin_bit_cast(T, __builtin_bit_cast(Int, least) - (digits << mantissa));
   const T limit = (r & kOneBelow) != 0 && sign != 0 ? lowest : largest;
-  const T outside = (r & kInfinities) != 0 ? a + kInfinity<T> : kNan<T>, beyond = (r & kSaturates) != 0 ? limit : outside;
-  const bool leaves = ((r & (kNearest | kThreshold)) | side) != 0, far = limited(r) ? near > limit : !(near <= limit);
-  const T finite = far ? ((leaves | (a == kInfinity<T>)) ? beyond : limit) : near, y = (by_sum | (a == a)) ? finite : a;
+  const T outside = (r & kInfinities) != 0 ? kInfinity<T> : kNan<T>, beyond = (r & kSaturates) != 0 ? limit : outside;
+  const bool is_even = (r & (kSubnormals - 1)) == (kNearest | kTieOfOdd);
+  const bool leaves = ((r & (kNearest | kThreshold)) | side) != 0;
+  const T near = by_sum && is_even ? nearest_by_sum(a, r, least, limit, beyond)
+                 : by_sum          ? rounded_by_sum(a, threshold, r, least, largest, side)
+                 : by_bits         ? rounded_by_bits(a, threshold, r, side)
+                                   : rounded_by_units(a, threshold, r, least, side);
+  const T finite = near > limit ? (leaves || a == kInfinity<T> ? beyond : limit) : near;
+  const T y = by_sum && is_even ? near : by_sum || a == a ? finite : a;
   const Int kept = (r & kSignedZero) == 0 && y == T(0) ? Int(0) : sign;
   return __builtin_bit_cast(T, __builtin_bit_cast(Int, y) | kept);
 }
