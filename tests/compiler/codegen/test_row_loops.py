@@ -7,6 +7,7 @@ import pytest
 
 import burlab as bl
 from burlab.compiler import build
+from burlab.compiler.ir.library import register
 from burlab.compiler.ir.options import PlanOptions
 from burlab.compiler.ir.plan import LoopStep
 from burlab.compiler.passes import make_plan
@@ -298,3 +299,25 @@ def test_a_result_takes_the_place_of_what_is_read_no_more(function, heir):
     assert [n.op for n in loop.stores if plan.allocations[n] == place] == [heir]
     for got, want in zip(build(plan.graph)(a, b), products(a, b), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-11)
+
+
+def long_rows(x):
+    """Sums of neighbours and of columns with weights: rows of odd lengths, whose functions fill registers."""
+    weights = np.arange(1.0, x.shape[-1])
+    near = np.exp(x[..., 1:]) * np.tanh(x[..., :-1]) * np.expm1(x[..., 1:])
+    return np.sum(near, axis=-1), np.max(np.exp(x / 3) * np.tanh(x), axis=-1), np.sum(near * np.exp(-weights), axis=-1)
+
+
+@pytest.mark.parametrize("shape", [(1, 10), (5, 10), (16, 10), (17, 10), (32, 10), (4, 16, 12), (2, 33, 10), (40, 19)])
+def test_rows_of_odd_lengths_are_walked_as_one(shape):
+    x = at_the_end_of_a_page(rng.normal(size=shape))
+    compiled, replayed = (bl.compile(long_rows, x, gear=gear, strict=True)(x) for gear in ("compiled", "replay"))
+    for a, b in zip(compiled, replayed, strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
+def test_a_walk_over_rows_with_gaps_ends_with_the_last_row():
+    """Between two rows it computes what nobody reads; behind the last one there may be no memory."""
+    source = bl.compile(lambda x: long_rows(x)[0], np.zeros((33, 10))).source
+    if register() == 64:
+        assert "i < 10 * m - (b + 16 < 33 ? 0 : 1)" in source

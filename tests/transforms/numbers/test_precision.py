@@ -354,3 +354,15 @@ def test_a_function_reads_what_is_around_it() -> None:
 def test_wrong_arguments_are_named(call: Any, text: str) -> None:
     with pytest.raises(bl.BurlabError, match=text):
         call()
+
+
+def test_arrays_that_a_program_knows_are_rounded_when_it_is_traced() -> None:
+    """Numbers of a call are rounded by the kernel; those of the program are constants, until they change."""
+    weights, x = np.array([1.01, 2.02, 3.03]), np.array([0.7, -0.3, 5.0])
+    f = bl.precision(lambda x: x * weights, "bfloat16")
+    rounded = lambda v: bl.round_to("bfloat16", v)  # noqa: E731
+    np.testing.assert_array_equal(f(x), rounded(rounded(x) * rounded(weights)))
+    nodes = bl.compile(f, x).graph.nodes
+    assert [n.op for n in nodes].count("round_to") == 2
+    weights[0] = 4.01
+    np.testing.assert_array_equal(f(x), rounded(rounded(x) * rounded(weights)))
