@@ -54,15 +54,14 @@ def buffered(nest: LoopNest, space: IterationSpace, sweep: dict[Node, int]) -> s
 def pitch_of_block(nest: LoopNest, space: IterationSpace) -> int:
     """Return the distance of rows in buffers: that of arrays, if a walk over all rows as one computes little more.
 
-    What it computes between two rows nobody reads, and nobody may write.
+    What it computes between two rows nobody reads.
     """
     row, lanes = space.row, register() // widest_of(nest.step.nodes)
     full = [a for a in nest.all_arrays if any(a.strides[nest.depth :]) and not a.is_number]
     pitches = {a.strides[nest.depth - 1] for a in full} - {0}
     one = len(nest.sizes) - nest.depth == 1 and not nest.plan.note and not any(a.bounds for a in nest.all_arrays)
-    stored = any(n.shape == space.shape for n in nest.results)
     own = sum(map(is_own, nest.members)) > len(full) and not any(map(has_common_lanes, nest.members))
-    if len(pitches) != 1 or not one or stored or not own or lane_steps(row, lanes) * lanes < MIN_SPARED * row:
+    if len(pitches) != 1 or not one or not own or lane_steps(row, lanes) * lanes < MIN_SPARED * row:
         return row
     (pitch,) = pitches
     return pitch if row < pitch <= _MAX_PITCH * row else row

@@ -160,6 +160,12 @@ def _product_of_nonnegative(x: Pair, y: Pair) -> Pair:
     return outwards(first(low, op("mul", a, d)), first(high, op("mul", a, c)))
 
 
+def absolute(x: Value) -> Pair:
+    """The absolute value: `abs` tells rules that it is not below 0."""
+    near, far = magnitudes(x)
+    return Pair(op("abs", near), far)
+
+
 def square(x: Value) -> Pair:
     """The square, which is not below 0."""
     near, far = magnitudes(x)
@@ -393,7 +399,7 @@ def round_to(x: Value, *format_: Value) -> Pair:
 _COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 SCALAR: dict[str, Callable[..., Value]] = {
     "add": add, "sub": sub, "neg": neg, "mul": mul, "square": square, "div": div, "power": power, "where": choose,
-    "abs": magnitudes, "sin": partial(wave, "sin"), "cos": partial(wave, "cos"), "tan": tan,
+    "abs": absolute, "sin": partial(wave, "sin"), "cos": partial(wave, "cos"), "tan": tan,
     "arctan2": arctan2, "copysign": copysign, "floor_divide": floor_divide, "remainder": remainder, "fmod": fmod,
     "sinc": sinc, "xlogy": xlogy, "xlog1py": xlog1py, "power_exp": power_exp, "ldexp": ldexp, "round_to": round_to,
     "logical_not": logical_not, "isfinite": isfinite, "isnan": isnan,
