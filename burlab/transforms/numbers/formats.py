@@ -167,6 +167,11 @@ class Format:
         return self.largest < 2.0**self.least_exponent
 
     @property
+    def is_symmetric(self) -> bool:
+        """True if each number has an opposite, 0 too."""
+        return self.signed_zero and not self.one_below
+
+    @property
     def unit(self) -> float:
         """The distance of the numbers next to 0, without the scale."""
         return math.ldexp(1.0, self.least_exponent - self.significand)

@@ -17,6 +17,7 @@ from burlab.transforms.random.keys import fold_in
 from .exact_operations import adds_up, chooses
 from .roundings import Rounding
 
+_SIGNS = ("abs", "neg")
 _MAX_CONSTANT = 1 << 16  # numbers of an array that is rounded when a function is traced
 
 
@@ -70,11 +71,11 @@ class Rounder(NodeRule):
         y = keep(n, operands)
         if y.dtype.kind != "f":
             return y
-        if chooses(n):
-            if all(x in self._known or x.is_zero for x in operands if x.dtype.kind == "f"):
-                self._known[y] = rounding
+        ready = all(x in self._known or x.is_zero for x in operands if x.dtype.kind == "f")
+        if ready and (chooses(n) or (n.op in _SIGNS and rounding.format.is_symmetric)):
+            self._known[y] = rounding
             return y
-        return self._result(n, y, rounding)
+        return y if chooses(n) else self._result(n, y, rounding)
 
     def _operand(self, x: Node, rounding: Rounding) -> Node:
         """A number in the format of the operation that reads it; one that stands in the program is exact."""
