@@ -1,7 +1,5 @@
 """`interval`: bounds of a function's values over a box."""
 
-import functools
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -100,7 +98,10 @@ def _any(masks: Sequence[Node]) -> Any:
     joined = dict[Shape, Any]()
     for mask in masks:
         joined[mask.shape] = joined[mask.shape] | mask if mask.shape in joined else mask
-    return functools.reduce(operator.or_, [_np.any(mask) for mask in joined.values()], constant(False))
+    found: Any = constant(False)
+    for mask in joined.values():
+        found = found | _np.any(mask)
+    return found
 
 
 def _message(check: Check) -> str:

@@ -100,9 +100,11 @@ class _Rounded:
         self._formats = formats
         name = f"precision({name_of(f)})"
         self.function = Function(lambda *args, **kwargs: self._rule(None, args, kwargs), f, name)
-        self._keyed: Any = Function(
-            lambda key, /, *args, **kwargs: self._rule(key, args, kwargs), name=name, reads=(f,)
-        )
+
+        def keyed(key: Key, /, *args: Any, **kwargs: Any) -> Any:
+            return self._rule(key, args, kwargs)
+
+        self._keyed: Any = Function(keyed, name=name, reads=(f,))
 
     def with_key(self, key: Key) -> Callable[..., Any]:
         @functools.wraps(self._f, updated=())

@@ -126,8 +126,12 @@ class Rounding:
                 f"{location()}{what} which {x.dtype} has not. Pass x.astype(np.float64), or a narrower format."
             )
         known = make_node("stop_gradient", None, x)
-        draw = (lambda like: numbers(key, like.shape, like.dtype.name)) if self.is_drawn else None
-        value = self._in_blocks(known, draw) if form.block else self._scaled(known, draw)
+
+        def draw(like: Node) -> Node:
+            return numbers(key, like.shape, like.dtype.name)
+
+        chosen = draw if self.is_drawn else None
+        value = self._in_blocks(known, chosen) if form.block else self._scaled(known, chosen)
         return make_node("surrogate", None, value, x)
 
     def _scaled(self, x: Node, draw: Draw) -> Node:
