@@ -49,7 +49,7 @@ class SAM(PlaceRule):
         length = np.sqrt(sum(np.sum(slope**2) for slope in tree.leaves(g)))
         reach = self.rho / (length + _TINY)
 
-        def moved(leaf: Any, slope: Any) -> Any:
+        def ascended(leaf: Any, slope: Any) -> Any:
             return leaf + reach * slope
 
-        return tree.map(moved, x, g)
+        return tree.map(ascended, x, g)
