@@ -18,6 +18,7 @@ CHECKS = ("check_gears", "check_grads", "digits")
 LOOPS = ("scan", "associative_scan", "fori_loop", "while_loop")
 LOSSES = ("cross_entropy", "kl_divergence", "distillation", "mse", "huber", "hinge", "logistic")
 CHANGES = ("lora", "paca", "merge", "with_rule")
+PARTS = ("relevance", "prune")
 RUNS = ("minimize", "curve_fit", "sweep", "race", "load_run")
 PAGE = Path(__file__).with_name("catalogue.md")
 README = Path(__file__).parents[1] / "README.md"
@@ -68,6 +69,7 @@ def page() -> str:
             section("Loops", "bl", {name: getattr(bl, name) for name in LOOPS}),
             section("Losses of one sample", "bl.nn", {name: getattr(bl.nn, name) for name in LOSSES}),
             section("Models with other layers or rules", "bl.nn", {name: getattr(bl.nn, name) for name in CHANGES}),
+            section("Parts of networks", "bl.analysis", {name: getattr(bl.analysis, name) for name in PARTS}),
             section("Runs", "bl", {name: getattr(bl, name) for name in RUNS}),
         ]
     )
