@@ -158,14 +158,14 @@ def prune(model: MLP, scores: Mapping[str, ArrayLike], keep: float) -> MLP:
         raise ArgumentError(f"model of prune is {shown(model)}, expected a bl.nn.MLP with hidden layers.")
     number_in(PROBABILITY, real(keep, "keep of prune"), "keep of prune")
     numbers = [_score(scores, f"layers.{k}", len(one.weight[0])) for k, one in enumerate(model.layers[:-1])]
-    stay = _best(numbers, keep)
-    layers, inputs = list[Linear](), np.arange(len(model.layers[0].weight))
-    for layer, units in zip(model.layers, [*stay, None], strict=True):
-        outputs = np.arange(layer.weight.shape[1]) if units is None else units
-        bias = None if layer.bias is None else layer.bias[outputs]
-        layers.append(layer.replace(weight=layer.weight[np.ix_(inputs, outputs)], bias=bias))
-        inputs = outputs
-    return model.replace(layers=tuple(layers))
+    units: list[Any] = [slice(None), *_best(numbers, keep), slice(None)]
+    return model.replace(layers=tuple(map(_part, model.layers, units[:-1], units[1:])))
+
+
+def _part(layer: Linear, inputs: Any, outputs: Any) -> Linear:
+    """Return the layer between some units."""
+    bias = None if layer.bias is None else layer.bias[outputs]
+    return layer.replace(weight=layer.weight[inputs][:, outputs], bias=bias)
 
 
 def _best(numbers: Sequence[Numbers], keep: float) -> list[Any]:

@@ -24,7 +24,7 @@ def by_hand(net: bl.nn.MLP, x: Any, target: int, epsilon: float, act: Any) -> li
         bias = 0 if layer.bias is None else layer.bias
         sums.append(inputs[-1] @ layer.weight + bias)
         inputs.append(act(sums[-1]))
-    r = np.where(np.arange(3) == target, sums[-1], 0.0)
+    r = np.where(np.arange(len(sums[-1])) == target, sums[-1], 0.0)
     found = [r]
     for layer, a, z in zip(net.layers[::-1], inputs[-2::-1], sums[::-1], strict=True):
         passed = np.zeros(len(a))
