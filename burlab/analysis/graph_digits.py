@@ -1,13 +1,12 @@
 """A graph in random rounding: the right digits of its nodes, from three runs."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from burlab.compiler.executable import Executable, build
-from burlab.compiler.kernel import Kernel
 from burlab.graph import Graph, Node
 from burlab.graph.graph import topological
 from burlab.graph.node import as_node
@@ -27,7 +26,7 @@ class _Kernels(NamedTuple):
     """value: of the outputs of a graph. rounded: of its outputs and nodes in random rounding, by a key."""
 
     value: Executable
-    rounded: Kernel
+    rounded: Callable[..., list[Array]]
 
 
 KERNELS = TraceCache[_Kernels](lambda kernels: [kernels.value.graph], most=16)
@@ -59,7 +58,7 @@ def graph_digits(graph: Graph, arrays: Sequence[Array], seed: int = 0) -> GraphD
     nodes = topological(graph.outputs, graph.inputs)
     kernels = _kernels(graph, nodes, arrays)
     draws = ((key(seed), False), (key(seed + 1), False), (key(seed + 1), True))  # the third run mirrors the second
-    runs: list[list[Array]] = [kernels.rounded(k, np.array(mirrored), *arrays) for k, mirrored in draws]
+    runs = [kernels.rounded(k, np.array(mirrored), *arrays) for k, mirrored in draws]
     samples = [np.stack([np.asarray(one) for one in each]) for each in zip(*runs, strict=True)]
     count = len(graph.outputs)
     right = [_of_entries(y) for y in samples[:count]]
@@ -76,7 +75,7 @@ def _kernels(graph: Graph, nodes: Sequence[Node], arrays: Sequence[Array]) -> _K
     return found
 
 
-def _rounded(graph: Graph, nodes: Sequence[Node], arrays: Sequence[Array]) -> Kernel:
+def _rounded(graph: Graph, nodes: Sequence[Node], arrays: Sequence[Array]) -> Any:
     reserve = 2 * max((n.size for n in nodes if n.dtype.kind == "f"), default=0) + _RESERVE
     whole = Graph(graph.inputs, (*graph.outputs, *nodes))
 
@@ -113,7 +112,7 @@ def _of_entries(values: Array) -> Array:
     if values.dtype.kind != "f":
         return np.where(np.all(values == values[0], axis=0), math.inf, 0.0)
     with np.errstate(all="ignore"):
-        return _right(np.abs(np.mean(values, axis=0)), values)
+        return _right(_size(values), values)
 
 
 def _of_array(values: Array) -> float:
@@ -121,16 +120,32 @@ def _of_array(values: Array) -> float:
     if values.size == 0 or values.dtype.kind != "f":
         return math.inf if np.all(values == values[:1]) else 0.0
     with np.errstate(all="ignore"):
-        size: Array = np.abs(np.mean(values, axis=0))
+        size = _size(values)
         largest = float(np.max(size, where=np.isfinite(size), initial=0.0))
         return float(np.min(_right(np.where(np.isfinite(size), largest, size), values)))
 
 
 def _right(size: Array, values: Array) -> Array:
+    """The right digits of numbers that differ in the runs, relative to a size."""
     most = most_digits(values.dtype)
-    found = np.log10(math.sqrt(_RUNS) * size / (_STUDENT * _deviation(values)))
+    scale, scaled = _scaled(values)
+    found = np.log10(math.sqrt(_RUNS) / _STUDENT * (size / scale) / _deviation(scaled))
     alike = np.all((values == values[0]) | (np.isnan(values) & np.isnan(values[0])), axis=0)
     return np.where(alike, most, np.clip(np.nan_to_num(found, nan=0.0), 0.0, most))
+
+
+def _size(values: Array) -> Array:
+    """The size of the mean of the runs."""
+    scale, scaled = _scaled(values)
+    return np.abs(np.mean(scaled, axis=0)) * scale
+
+
+def _scaled(values: Array) -> tuple[Array, Array]:
+    """The largest size in the runs, and the numbers divided by it: their squares neither overflow nor underflow."""
+    wide = values.astype(np.float64)
+    scale = np.max(np.abs(wide), axis=0)
+    scale = np.where(scale == 0, 1.0, scale)
+    return scale, wide / scale
 
 
 def _deviation(values: Array) -> Array:

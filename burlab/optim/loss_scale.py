@@ -58,17 +58,24 @@ class LossScale:
         return LossScale(real(scale, "scale"), growth=1.0, backoff=1.0)
 
     def init(self, dtype: "np.dtype[Any]") -> dict[str, Any]:
-        """Return the state at step 0: scale, steps since it changed, and how many were left out."""
-        return {"scale": np.asarray(self.start, dtype), "good": np.asarray(0), "skipped": np.asarray(0)}
+        """Return the state at step 0: scale, steps since it changed, and how many were left out.
+
+        Raises ArgumentError if the scale is 0 or infinite in this dtype.
+        """
+        with np.errstate(over="ignore", under="ignore"):
+            scale = np.asarray(self.start, dtype)
+        if not 0.0 < scale < np.inf:
+            raise ArgumentError(f"start of LossScale is {shown(self.start)}, expected a positive number of {dtype}.")
+        return {"scale": scale, "good": np.asarray(0), "skipped": np.asarray(0)}
 
     def after(self, state: dict[str, Any], finite: Any) -> dict[str, Any]:
         """Return the state after a step, given whether its gradient was finite."""
         choose: Any = np.where  # of arrays, or of nodes
         good, grown = choose(finite, state["good"] + 1, 0), state["scale"] * self.growth
-        grows = good == self.interval
+        grows, shrunk = good == self.interval, state["scale"] * self.backoff
         scale = choose(grows & np.isfinite(grown), grown, state["scale"])
         return {
-            "scale": choose(finite, scale, state["scale"] * self.backoff),
+            "scale": choose(finite, scale, choose(shrunk > 0.0, shrunk, state["scale"])),
             "good": choose(grows, 0, good),
             "skipped": state["skipped"] + choose(finite, 0, 1),
         }

@@ -23,6 +23,7 @@ from tests.engines import inputs
 from tests.family_cases import FAMILY_CASES
 from tests.graph.test_ops import arrays_of
 from tests.op_cases import LINEAR_CASES, OTHER_CASES, SCALAR
+from tests.transforms.numbers.test_exact_operations import CASES, drawn
 
 mpmath.mp.dps = 50
 rng = np.random.default_rng(0)
@@ -263,21 +264,55 @@ ROUNDED_ONCE: dict[str, Callable[..., Any]] = {
 def test_arithmetic_rounds_to_the_two_neighbours_of_the_exact_result_and_exact_results_stay(op: str, dtype: Any):
     numbers = np.random.default_rng(3).normal(size=(2, 400)).astype(dtype)
     numbers[:, ::4] = np.rint(8 * numbers[:, ::4])  # many results are exact
-    numbers[numbers == 0] = 4
-    if op == "ldexp":  # to numbers below the least normal one, too, and to inf, which stays
+    if op == "ldexp":  # to numbers below the least normal one, too, and to inf, which neither comes nor goes
         kind = np.finfo(dtype)
         ends = [kind.minexp - 1, kind.minexp - kind.nmant // 2, kind.maxexp + 5]
         numbers[1] = np.random.default_rng(4).choice([3, -5, *ends], 400)
+    else:
+        extreme = [np.broadcast_to(x, 400) for x in drawn(CASES[op], dtype)]
+        numbers = np.concatenate([numbers, [extreme[0], extreme[-1]]], axis=1)
+    numbers = numbers[:, (numbers[-1] != 0) | (op == "ldexp")]
     arrays = [np.abs(numbers[0])] if op == "sqrt" else [numbers[0]] if op == "square" else list(numbers)
     plain, runs = values(lambda *xs: node(op, *xs), arrays)
+    with mpmath.workprec(5000):
+        for k, result in enumerate(plain):
+            true = ROUNDED_ONCE[op](*(mpmath.mpf(float(a[k])) for a in arrays))
+            found = {float(run[k]) for run in runs}
+            with np.errstate(over="ignore"):
+                beyond = np.nextafter(result, dtype(np.inf if true > float(result) else -np.inf))
+            if true == mpmath.mpf(float(result)) or not np.isfinite(beyond - result):
+                assert found == {float(result)}
+            else:
+                assert found == {float(result), float(beyond)}, [a[k] for a in arrays]
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64", "int32", "uint8"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+def test_whole_numbers_with_too_many_digits_are_rounded_to_a_neighbour(kind: str, dtype: Any):
+    ends = np.iinfo(kind)
+    numbers = np.random.default_rng(0).integers(ends.min, ends.max, 300, dtype=kind, endpoint=True)
+    numbers[:3] = ends.min, ends.max, ends.max - 1
+    plain, runs = values(lambda x: linear_nodes.convert(x, np.dtype(dtype)), [numbers])
     for k, result in enumerate(plain):
-        true = ROUNDED_ONCE[op](*(mpmath.mpf(float(a[k])) for a in arrays))
-        found = {float(run[k]) for run in runs}
-        if true == mpmath.mpf(float(result)) or np.isinf(result):
-            assert found == {float(result)}
-        else:
-            beyond = np.nextafter(result, dtype(np.inf if true > float(result) else -np.inf))
-            assert found == {float(result), float(beyond)}
+        true, found = int(numbers[k]), {float(run[k]) for run in runs}
+        beyond = np.nextafter(result, dtype(np.inf if true > int(result) else -np.inf))
+        assert found == ({float(result)} if true == int(result) else {float(result), float(beyond)})
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-12, 1.0, 1e12, 1e30])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+def test_digits_do_not_depend_on_the_size_of_numbers(size: float, dtype: Any):
+    """The squares of what they differ by are beyond the range of the dtype."""
+    size = size if dtype is np.float32 else size**9
+    x, y = np.array([1.2345678 * size, 1.2345 * size], dtype)
+    healthy, losing = (
+        bl.digits(lambda x: x * dtype(1.1))(x),
+        bl.digits(lambda x, y: x * dtype(1.1) - y * dtype(1.1))(x, y),
+    )
+    most = -np.log10(np.finfo(dtype).epsneg)
+    assert most - 1.5 < healthy.digits < most
+    assert most - 7 < losing.digits < most - 3
+    assert losing.losses
 
 
 def test_rows_that_are_put_are_exact_and_rows_that_are_added_where_two_numbers_meet():

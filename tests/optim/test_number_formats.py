@@ -46,6 +46,16 @@ def test_the_scale_is_that_of_torch() -> None:
     assert kept == np.float32(2.0**127)
 
 
+def test_a_scale_never_becomes_0() -> None:
+    """The gradient is divided by it."""
+    scale = bl.optim.LossScale(backoff=0.25)
+    state = scale.init(np.dtype(np.float32))
+    for _ in range(100):
+        state = scale.after(state, np.array(False))
+    assert 0 < state["scale"] < 1e-43
+    assert state["skipped"] == 100
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_steps_by_hand(dtype: Any) -> None:
     """Gradient descent on a sum of cubes, whose first gradients overflow."""
@@ -200,6 +210,13 @@ def test_trees_and_wrappers_of_wrappers() -> None:
         (lambda: bl.Formats(params="fp8"), "format is 'fp8'"),
         (lambda: bl.Formats(scale="static"), "scale is 'static', expected \"dynamic\""),
         (lambda: bl.Formats(scale=0.0), "start of LossScale must be a positive number"),
+        *(
+            (
+                lambda scale=scale: bl.minimize(np.sum, START, bl.optim.rounded(bl.optim.GD(0.1), "e4m3", scale=scale)),
+                "expected a positive number of float32",
+            )
+            for scale in (1e-50, 1e50)
+        ),
         (lambda: bl.optim.LossScale(growth=0.5), "growth of LossScale is 0.5"),
         (lambda: bl.optim.LossScale(interval=0), "interval of LossScale"),
         (lambda: bl.optim.rounded(bl.optim.GD(0.1), gradients="half"), "format is 'half'"),

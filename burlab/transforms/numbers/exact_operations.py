@@ -45,6 +45,14 @@ def largest_whole(x: Any) -> float:
     return 2.0 ** (np.finfo(x.dtype).nmant + 1)
 
 
+def _at_zero(_: Any, x: Any) -> Any:
+    return x == 0
+
+
+def _at_one(_: Any, x: Any) -> Any:
+    return x == 1
+
+
 def _power(y: Any, x: Any, exponent: Any) -> Any:
     """Whole powers of whole numbers, and the first two of any number."""
     whole = (x == _np.rint(x)) & (exponent == _np.rint(exponent)) & (exponent >= 0) & (_np.abs(y) < largest_whole(y))
@@ -56,8 +64,8 @@ def _quotient(y: Any, *_: Any) -> Any:
 
 
 EXACT_AT: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(_AT_ZERO, lambda _, x: x == 0),
-    **dict.fromkeys(_AT_ONE, lambda _, x: x == 1),
+    **dict.fromkeys(_AT_ZERO, _at_zero),
+    **dict.fromkeys(_AT_ONE, _at_one),
     "power": _power,
     "floor_divide": _quotient,
 }

@@ -12,7 +12,7 @@ import numpy as np
 
 from burlab.graph.linear_nodes import reshape, slice_
 from burlab.graph.node import Node, as_node
-from burlab.graph.numpy_api.elementwise import ldexp
+from burlab.graph.numpy_api.elementwise import exponent, ldexp, mantissa
 from burlab.graph.numpy_api.promotion import as_dtype
 from burlab.graph.rewrite.interpret import NodeRule
 from burlab.graph.substitute import keep
@@ -106,10 +106,10 @@ class RandomRounding(NodeRule):
         return _np.where(_np.isfinite(moved) & _np.isfinite(y) & (y != 0), moved, y)
 
     def _directed(self, y: Any, error: Any) -> Any:
-        """y, or the number on the other side of the exact result, which is y + error. One of inf or nan is none."""
-        error = _np.where(_np.isfinite(error), error, 0.0)
+        """y, or the number on the other side of the exact result, which is y + error; inf neither comes nor goes."""
         up = self._uniform(y) < 0.5
-        return _np.where((error > 0) & up, _above(y), _np.where((error < 0) & ~up, _below(y), y))
+        moved = _np.where((error > 0) & up, _above(y), _np.where((error < 0) & ~up, _below(y), y))
+        return _np.where(_np.isfinite(moved) & _np.isfinite(y), moved, y)
 
     def _added(self, n: Node, y: Any, xs: Sequence[Any]) -> Any:
         """A sum, with an error of the size that one of absolute values has; sums of whole numbers are exact."""
@@ -149,9 +149,15 @@ def _difference_error(d: Any, a: Any, b: Any) -> Any:
 
 
 def _product_error(p: Any, a: Any, b: Any) -> Any:
-    """a b - p, exact where nothing overflows or underflows. Dekker 1971."""
+    """A number of the sign of a b - p. Of mantissas, whose product neither overflows nor underflows as p may have."""
+    return _rest(ldexp(p, -exponent(a) - exponent(b)), mantissa(a), mantissa(b))
+
+
+def _rest(p: Any, a: Any, b: Any) -> Any:
+    """a b - p, exact for p next to the product of two numbers that are not small. Dekker 1971."""
     (high, low), (upper, lower) = _halves(a), _halves(b)
-    return low * lower - (((p - high * upper) - low * upper) - high * lower)
+    product = a * b
+    return (product - p) + (low * lower - (((product - high * upper) - low * upper) - high * lower))
 
 
 def _square_error(s: Any, a: Any) -> Any:
@@ -167,19 +173,20 @@ def _halves(a: Any) -> tuple[Any, Any]:
 
 def _quotient_error(q: Any, a: Any, b: Any) -> Any:
     """A number of the sign of a / b - q."""
-    product = q * b
-    return _np.sign(b) * ((a - product) - _product_error(product, q, b))
+    scaled = ldexp(q, exponent(b) - exponent(a))
+    return -_np.sign(b) * _rest(mantissa(a), scaled, mantissa(b))
 
 
 def _root_error(r: Any, a: Any) -> Any:
-    square = r * r
-    return (a - square) - _product_error(square, r, r)
+    root = mantissa(r)
+    return -_rest(ldexp(a, -2.0 * exponent(r)), root, root)
 
 
 def _cube_error(c: Any, a: Any) -> Any:
     """The error of (a a) a less that of a a times a, to first order."""
-    square = a * a
-    return _product_error(c, square, a) + _product_error(square, a, a) * a
+    scaled = mantissa(a)
+    square = scaled * scaled
+    return _rest(ldexp(c, -3.0 * exponent(a)), square, scaled) + _rest(square, scaled, scaled) * scaled
 
 
 def _remainder_error(z: Any, x: Any, y: Any) -> Any:
@@ -193,10 +200,15 @@ def _scaling_error(y: Any, x: Any, exponent: Any) -> Any:
 
 
 def _conversion_error(y: Any, x: Any) -> Any:
-    """x - y; 0 for what is no float."""
-    if x.dtype.kind != "f":
+    """The sign of x - y; 0 for masks."""
+    if x.dtype.kind == "f":
+        return _np.sign(x - as_dtype(y, x.dtype))
+    if x.dtype.kind == "b":
         return as_dtype(as_node(0.0), y.dtype)
-    return _np.sign(x - as_dtype(y, x.dtype))
+    inside = y < 2.0 ** (8 * x.itemsize - (x.dtype.kind == "i"))  # else y is just above all numbers of x's dtype
+    back = as_dtype(_np.where(inside, y, 0.0), x.dtype)
+    error = as_dtype(x > back, y.dtype) - as_dtype(x < back, y.dtype)
+    return _np.where(inside, error, -1.0)
 
 
 _ERRORS: dict[str, Any] = {
