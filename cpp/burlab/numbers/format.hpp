@@ -1,6 +1,8 @@
 #pragma once
 // Rounding to the numbers of a narrower format, without a branch or a call: on the bits of x, so that it is exact, and
 // a loop over it becomes SIMD lanes.
+#include <limits>
+
 #include "polynomial.hpp"
 
 BURLAB_BEGIN
@@ -124,6 +126,10 @@ template <class T> BURLAB_CONSTEXPR T round_to(T x, T threshold, T rule, T least
   using Int = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
   constexpr Int mantissa = Real<T>::kMantissa, last = 2 * Int(Real<T>::kBias);  // exponent of the largest number
   const Int r = static_cast<std::int32_t>(rule), digits = r / kDigits;
+  const bool single = sizeof(T) == 8 &&
+                      r == (kNearest | kTieOfOdd | kSubnormals | kInfinities | kSignedZero | 23 * kDigits) &&
+                      least == T(std::numeric_limits<float>::min()) && largest == T(std::numeric_limits<float>::max());
+  if (single) return static_cast<T>(static_cast<float>(x));  // one instruction each way
   const Int sign = __builtin_bit_cast(Int, x) & __builtin_bit_cast(Int, Real<T>::kSign);
   const Int side = sign != 0 ? r & kBelow : r & kAbove;
   const T a = __builtin_bit_cast(T, __builtin_bit_cast(Int, x) ^ sign);

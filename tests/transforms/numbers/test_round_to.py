@@ -218,3 +218,19 @@ def test_formats_are_written_as_users_give_them() -> None:
 def test_round_to_with_wrong_arguments_raises(call: Any, kind: Any, text: str) -> None:
     with pytest.raises(kind, match=re.escape(text)):
         call()
+
+
+def test_float32_is_the_conversion_to_the_dtype() -> None:
+    rng = np.random.default_rng(3)
+    low = rng.integers(0, 2**32, 20000, np.uint32).view(np.float32)
+    low = low[np.isfinite(low)]
+    x = low.astype(np.float64)
+    middle = (x + np.nextafter(low, np.float32(np.inf)).astype(np.float64)) / 2  # of two neighbours, also beyond all
+    edges = [3.4028235677973366e38, 3.4028235677973362e38, 1e300, np.inf, np.nan, 5e-324, 7.006492321624085e-46, -0.0]
+    x = np.concatenate([x, middle, np.nextafter(middle, 0.0), np.nextafter(middle, np.inf), edges, np.negative(edges)])
+    with np.errstate(over="ignore"):
+        want = x.astype(np.float32).astype(np.float64)
+    for gear in ("compiled", "replay"):
+        got = bl.compile(lambda x: bl.round_to("float32", x), x, gear=gear)(x)
+        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
