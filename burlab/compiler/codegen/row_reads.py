@@ -1,4 +1,4 @@
-"""What the elements of a row read: numbers of the row, and arrays."""
+"""Reads of the elements of a row: numbers of the row, and arrays."""
 
 from typing import NamedTuple
 

@@ -12,7 +12,7 @@ from .nest import LoopNest, Span
 _MIN_LANE_ITERATIONS = 8  # iterations of an inner loop for which SIMD code is worth compiling; half of it ...
 _MIN_TOTAL_ITERATIONS = 64  # ... where there are so many in all
 _MIN_GATHERED_OPERATIONS = 8  # operations that are worth putting together what lies apart
-_OWN_OPERATIONS = 8  # that a function of ours consists of, at least
+_FUNCTION_OPERATIONS = 8  # that a function of ours consists of, at least
 _MASKS = 64  # bytes of the registers whose lanes can be left out at no cost: those of AVX-512
 _LANES = "#pragma clang loop vectorize(assume_safety) {}interleave_count({}) unroll(disable)"
 ONE_BY_ONE = "#pragma clang loop vectorize(disable) interleave(disable) unroll(disable)"
@@ -71,7 +71,7 @@ def may_have_lanes(nest: LoopNest, spans: Sequence[Span]) -> bool:
     """
     repaid = any(map(is_chain, nest.members))
     apart = sum(a.strides[-1] not in (0, 1) for a in nest.all_arrays)
-    work = sum(_OWN_OPERATIONS if is_own(n) else 1 for n in nest.members)
+    work = sum(_FUNCTION_OPERATIONS if is_own(n) else 1 for n in nest.members)
     together = repaid or apart * _MIN_GATHERED_OPERATIONS <= work
     together = together and all(a.surely(axis, spans[axis]) for a in nest.all_arrays for axis in a.bounds)
     low, high = spans[-1]

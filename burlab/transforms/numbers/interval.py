@@ -94,7 +94,7 @@ def _enclosed(
 
 
 def _any(masks: Sequence[Node]) -> Any:
-    """Whether one of some masks holds anywhere; those of one shape share a reduction."""
+    """Return True, traced, where one of some masks holds anywhere; those of one shape share a reduction."""
     joined = dict[Shape, Any]()
     for mask in masks:
         joined[mask.shape] = joined[mask.shape] | mask if mask.shape in joined else mask

@@ -1,4 +1,4 @@
-"""What is known of a number's sign when a function is traced: where it is, products and quotients take fewer ends."""
+"""Signs of numbers that are known when a function is traced: products and quotients of such bounds take fewer ends."""
 
 import numpy as np
 
