@@ -8,7 +8,6 @@ from .collapse import Groups
 from .viewed_graph import ViewedGraph
 
 _DECADES = 6.0  # of gradients that colours tell apart
-_DIGITS = 16.0  # of the hottest box
 
 
 class Heat(NamedTuple):
@@ -23,7 +22,8 @@ def heat(name: str, subject: ViewedGraph, groups: Groups) -> dict[int, Heat]:
 
     A gradient is the mean of absolute values, on a logarithmic scale of six decades; a group has that of its hottest
     vertex. Time is that of the steps of the plan, which vertices that are computed together share equally; a group has
-    the sum, as of bytes. Digits are those that are not right, see `bl.digits`; a group has those of its worst vertex.
+    the sum, as of bytes. Digits are those that are not right, see `bl.digits`, and their share that of all digits of
+    the dtype; a group has those of its worst vertex.
     """
     vertices = range(len(subject.network.vertices))
     if name == "gradient":
@@ -44,7 +44,8 @@ def heat(name: str, subject: ViewedGraph, groups: Groups) -> dict[int, Heat]:
         )
     if name == "digits":
         wrong = _over_groups({k: most - right for k, (right, most) in subject.digits.items()}, groups, max)
-        return {k: Heat(min(1.0, lost / _DIGITS), f"{lost:.1f} digits are not right") for k, lost in wrong.items()}
+        shares = _over_groups({k: 1 - right / most for k, (right, most) in subject.digits.items()}, groups, max)
+        return {k: Heat(shares[k], f"{lost:.1f} digits are not right") for k, lost in wrong.items()}
     return {}
 
 

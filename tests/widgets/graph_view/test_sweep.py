@@ -206,6 +206,9 @@ def test_heat_by_digits_that_are_not_right():
     assert cold.share < 0.1
     assert hot.share > 0.8
     assert hot.text.endswith("digits are not right")
+    narrow = model_of(lambda x: (1 - np.cos(x)) / x**2, np.float32(3e-4))
+    narrow.colour_by("digits")
+    assert narrow.heats[places["sub"]].share > 0.8, "all of the digits that a float32 has"
 
 
 def test_a_view_opens_in_a_colour():
