@@ -43,7 +43,7 @@ def still(figure: Content) -> str | None:
     kinds: set[str] = {trace.get("type", "scatter") for trace in traces}
     if kinds and kinds <= {"surface", "scatter3d"}:
         return _surface(traces, layout)
-    words = any("text" in trace.get("mode", "") and trace["mode"] != "text" for trace in traces)
+    words = any(("text" in _mode(trace) and _mode(trace) != "text") or _is_worded(trace) for trace in traces)
     if not kinds or not kinds <= {"scatter", "scattergl", "contour"} or words or "xaxis2" in layout:
         return None
     lines = [(k, trace) for k, trace in enumerate(traces) if trace.get("type") != "contour"]
@@ -114,6 +114,11 @@ def _dots(trace: Content, k: int) -> Iterator[Dots]:
     if mode == "text":
         words = tuple(map(str, trace.get("text", ())))
         yield Dots(*_points(trace), _name(trace), _colour(trace.get("textfont", {}), k), "word", words)
+
+
+def _is_worded(trace: Content) -> bool:
+    """Return True for a trace with words or dates in the place of numbers."""
+    return any(numbers(trace.get(name, ())).dtype.kind in "OU" for name in "xy")
 
 
 def _mode(trace: Content) -> str:

@@ -77,6 +77,13 @@ def test_bands_want_values_by_name(trials: Any):
         bands([0.0, 1.0], trials)
 
 
+def test_a_figure_with_words_on_an_axis_has_no_still_picture():
+    figure = go.Figure(go.Scatter(x=[1.0, 2.0], y=["e4m3", "e5m2"], mode="markers"))
+    assert still(figure.to_plotly_json()) is None
+    figure.data[0].y = [3.0, None]
+    assert still(figure.to_plotly_json()).startswith("<svg")
+
+
 def test_a_figure_of_words_has_a_still_picture():
     figure = go.Figure()
     figure.add_scatter(x=[0, 1], y=[1, 0], mode="text", text=["a", "é"], textfont={"color": "#d55e00"}, name="vowels")
