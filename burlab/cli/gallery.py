@@ -16,6 +16,7 @@ _LINES = 40  # of an output's text
 WAIT_CODE = "import time; time.sleep(3)"  # pictures of what has just come to rest are on their way
 _SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 _CODES = re.compile(r"\x1b\[[0-9;]*m")  # colours of a terminal
+_CELL_FILE = re.compile(r"^\S*ipykernel_\d+\S*:\d+: (?=\w*Warning: )", re.MULTILINE)  # where a cell was kept
 _LOCAL_LINK = re.compile(r"\]\((?=[\w./-]+\.(?:ipynb|md)\))")  # the beginning of one to a tutorial or a recipe
 _ELSEWHERE = "*A figure of plotly stands here in the notebook.*"
 
@@ -117,7 +118,7 @@ def _alone(svg: str) -> str:
 
 
 def _text_block(text: str) -> Iterator[str]:
-    lines = _CODES.sub("", text).splitlines()
+    lines = _CELL_FILE.sub("", _CODES.sub("", text)).splitlines()
     if any(line.strip() for line in lines):
         more = [f"... {len(lines) - _LINES} more lines"] if len(lines) > _LINES else []
         yield "\n".join(["```", *lines[:_LINES], *more, "```"])

@@ -63,6 +63,11 @@ def test_plotly_is_mentioned_and_long_texts_are_cut(tmp_path):
     assert "\x1b" not in text
 
 
+def test_a_warning_names_no_file_of_the_machine_that_ran_it(tmp_path):
+    text = shown(tmp_path, code({"text": "/tmp/ipykernel_77/3877118025.py:9: RuntimeWarning: It stopped.\n  run()\n"}))
+    assert "```\nRuntimeWarning: It stopped.\n  run()\n```" in text
+
+
 def test_unknown_tutorial_is_reported(tmp_path, capsys: pytest.CaptureFixture[str]):
     assert cli.main(["gallery", "no_such", "--out", str(tmp_path)]) == 2
     assert "01_gradients" in capsys.readouterr().err
