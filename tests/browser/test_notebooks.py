@@ -1,5 +1,7 @@
 """The tutorials as a reader sees them: in a real JupyterLab, in a real browser."""
 
+import re
+
 import pytest
 
 from tests.browser.views import shot
@@ -31,6 +33,7 @@ TUTORIALS = {
     "14_inside_a_kernel": {"views": 4, "profiles": 1, "charts": 1},
     "15_build_a_graph": {"builders": 4, "charts": 1},
     "16_landscapes": {"charts": 5},
+    "17_what_a_digit_is_worth": {"plots": 7, "views": 1},
 }
 
 
@@ -61,6 +64,31 @@ def test_a_tutorial_runs_and_shows_its_pictures(tutorial, name, expected):
     page.evaluate(f"{OUTER}.scrollTop = {OUTER}.scrollHeight / 2")  # where there is something to look at
     rests(page)
     shot(page, name)
+
+
+def test_bits_are_changed_by_keys_and_buttons(tutorial):
+    """Each position shows another run: how many digits it reads right stands in the title."""
+    page = tutorial("17_what_a_digit_is_worth")
+    controls = page.locator(".widget-vbox", has=page.locator("[role=slider]"))
+
+    def right(name):
+        """The per cent, once the title is about this format and no longer about what was there before."""
+        title, before = controls.locator(".gtitle"), seen[-1]
+        until(page, lambda: title.all_text_contents()[0] != before, lambda: f"it shows {before}")
+        seen.append(title.all_text_contents()[0])
+        return int(re.fullmatch(rf"{name}: (\d+)% of the unseen digits are read right", seen[-1])[1])
+
+    seen = [""]
+    assert right("e4m3") > 80
+    controls.locator("[role=slider]").focus()
+    page.keyboard.press("ArrowRight")
+    assert right("e2m3") < 30
+    controls.locator("button", has_text="master weights").click()
+    assert right("e2m3") < 70
+    assert controls.locator("button", has_text="stochastic rounding").is_disabled()
+    controls.locator("button", has_text="loss scale").click()
+    assert right("e2m3") > 90
+    shot(controls, "bits")
 
 
 def test_a_link_to_a_recipe_opens_it_as_text(lab, browser):
