@@ -48,7 +48,7 @@ def sign_and_log(a: Node) -> tuple[Node, Node]:
     factors = factored(a)
     pivots = _pivots(factors, n)
     signs = prod(sign(pivots), -1) * _parity(factors, n)
-    return signs, implied("log_det", sum_(log(abs(pivots)), -1), a, factors)
+    return implied("sign of det", signs, a), implied("log_det", sum_(log(abs(pivots)), -1), a, factors)
 
 
 def _expanded(rows: list[list[Node]]) -> Node:
@@ -163,5 +163,10 @@ def _products(s: Node) -> tuple[Node, Node]:
     return before * after, upper + mT(upper)
 
 
+def _zero(_n: Node, _change: Node) -> None:
+    """Return no change: a sign is constant where it has a derivative."""
+
+
+RULES["sign of det"] = ImplicitRule(_zero, _zero)
 RULES["log_det"] = ImplicitRule(_log_det_forward, _log_det_reverse)
 RULES["det"] = ImplicitRule(_det_forward, _det_reverse)

@@ -106,6 +106,11 @@ def _any(masks: Sequence[Node]) -> Any:
 
 def _message(check: Check) -> str:
     line = f"{place(check.origin)}: " if check.origin else ""
+    if check.op == "cholesky":
+        return (
+            f"{line}no proof was found that all matrices of an interval are positive definite, so there are no bounds "
+            "of their Cholesky factors. Pass a smaller box, or add a multiple of the identity matrix."
+        )
     return (
         f"{line}an interval leaves the domain of {check.op}, so there are no bounds. Pass a smaller box, or keep the "
         "argument inside with np.maximum or np.clip."

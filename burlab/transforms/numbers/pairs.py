@@ -41,6 +41,11 @@ def number(value: float, like: Node) -> Node:
     return broadcast(constant(value, like.dtype), like.shape)
 
 
+def rounding_unit(dtype: "np.dtype[np.generic]") -> float:
+    """Return the relative error of one rounding."""
+    return 2.0**-53 if dtype.itemsize == 8 else 2.0**-24
+
+
 def down(x: Node, steps: int = 1) -> Node:
     """A number below x by some steps."""
     for _ in range(steps):

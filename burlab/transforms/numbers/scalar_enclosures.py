@@ -322,9 +322,10 @@ def arctan2(y: Value, x: Value) -> Pair:
 
 
 def copysign(x: Value, y: Value) -> Pair:
-    """|x|, its opposite, or both where the sign is open."""
+    """|x|, its opposite, or both where the sign is open, as that of 0 is."""
     size, (c, d) = magnitudes(x), pair(y)
-    minus = Pair(op("signbit", d), op("signbit", c))
+    zero = number(0.0, c)
+    minus = Pair(op("less", d, zero), op("less_equal", c, zero))
     return pair(choose(minus, neg(size), size))
 
 

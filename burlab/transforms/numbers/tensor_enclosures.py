@@ -15,31 +15,27 @@ from burlab.graph.operation import Linearity
 from burlab.graph.signatures import letter_sizes, letters_of
 from burlab.graph.substitute import copy
 
-from .pairs import Pair, Value, down, larger, largest, least, number, op, outwards, pair, smaller, up
+from .pairs import Pair, Value, down, larger, largest, least, number, op, outwards, pair, rounding_unit, smaller, up
 from .scalar_enclosures import compared, square
 from .signs import is_nonnegative
 
-_MOVES_EXACTLY = ("sort", "kth", "reduce_max", "reduce_min")  # each entry rises with the entries of the input
+MOVES_EXACTLY = ("sort", "kth", "reduce_max", "reduce_min")  # each entry rises with the entries of the input
 
 
 def tensor(n: Node, xs: Sequence[Value]) -> Value:
     """The enclosure of a structural operation. Raises KeyError where there is none."""
-    if n.op in _RULES:
-        return _RULES[n.op](n, xs)
+    if n.op in RULES:
+        return RULES[n.op](n, xs)
     row = n.row
     moves = row.moves_data and row.linearity in (Linearity.FIRST, Linearity.ALL)
-    if n.op in _MOVES_EXACTLY or moves:
+    if n.op in MOVES_EXACTLY or moves:
         if any(isinstance(x, Pair) for x in xs[len(xs) - row.indexed :]):
             raise KeyError(n.op)  # an index that is not known
         return Pair(*(copy(n, tuple(pair(x)[end] for x in xs)) for end in range(2)))
     raise KeyError(n.op)
 
 
-def _unit(dtype: "np.dtype[np.generic]") -> float:
-    return 2.0**-53 if dtype.itemsize == 8 else 2.0**-24
-
-
-def _added_up(n: Node, xs: Sequence[Value]) -> Pair:
+def added_up(n: Node, xs: Sequence[Value]) -> Pair:
     """Sums of both ends, each moved by its error."""
     x, *rest = xs
     if any(isinstance(y, Pair) for y in rest):
@@ -51,7 +47,7 @@ def _added_up(n: Node, xs: Sequence[Value]) -> Pair:
     if _counts_masks(n) or terms <= 1:
         low, high = (copy(n, (end, *others)) for end in pair(x))
         return Pair(op("maximum", low, number(1.0, low)) if _counts_ties(n) else low, high)
-    factor = number(terms * _unit(n.dtype) * 1.0625, n)
+    factor = number(terms * rounding_unit(n.dtype) * 1.0625, n)
 
     def bound(end: Node, sign: str) -> Node:
         """The bound of a sum: one of terms of one sign keeps that sign. The factor covers the errors of this, too."""
@@ -112,14 +108,15 @@ def _terms(n: Node) -> int:
     return x.size
 
 
-def _contract(n: Node, xs: Sequence[Value]) -> Value:
+def contracted(n: Node, xs: Sequence[Value]) -> Value:
+    """A product of matrices, or an Einstein sum of two arrays."""
     left, right, out = letters_of(n.params)
     terms = n.row.work(n) // max(n.size, 1)
     if n.inputs[0] is n.inputs[1] and left == right:  # squares
         squares = square(xs[0])
         axes = tuple(k for k, letter in enumerate(left) if letter not in out)
         if [letter for letter in left if letter in out] == list(out):
-            return _added_up_pair(squares, axes)
+            return added_up_over(squares, axes)
     if not all(d > 0 for d in letter_sizes(n).values()):
         return Pair(*(copy(n, (pair(xs[0])[end], pair(xs[1])[end])) for end in range(2)))
     if terms <= 1:
@@ -132,15 +129,16 @@ def _ends(x: Value) -> tuple[Node, ...]:
     return x if isinstance(x, Pair) else (x,)
 
 
-def _added_up_pair(x: Pair, axes: tuple[int, ...]) -> Pair:
+def added_up_over(x: Pair, axes: tuple[int, ...]) -> Pair:
+    """Sums over axes."""
     if not axes:
         return x
-    return _added_up(sum_over(x.low, axes), [x])
+    return added_up(sum_over(x.low, axes), [x])
 
 
 def _by_midpoints(n: Node, x: Value, y: Value, terms: int) -> Pair:
     """m m' +- (|m| r' + r (|m'| + r') + error), the error as that of three sums of products."""
-    error = number_of(4 * (terms + 4) * _unit(n.dtype), n.dtype)
+    error = number_of(4 * (terms + 4) * rounding_unit(n.dtype), n.dtype)
 
     def parts(v: Value) -> tuple[Node, Node | None]:
         if not isinstance(v, Pair):
@@ -160,7 +158,7 @@ def _by_midpoints(n: Node, x: Value, y: Value, terms: int) -> Pair:
         reach = others if s is None else up(op("add", others, s))
         spread = op("add", spread, copy(n, (r, reach)))
     tiny = number(float(np.finfo(n.dtype).tiny), n)
-    spread = up(op("add", op("mul", spread, number(1 + 4 * (terms + 4) * _unit(n.dtype), n)), tiny), 2)
+    spread = up(op("add", op("mul", spread, number(1 + 4 * (terms + 4) * rounding_unit(n.dtype), n)), tiny), 2)
     middle = copy(n, (m, k))
     return outwards(op("sub", middle, spread), op("add", middle, spread))
 
@@ -198,8 +196,8 @@ def _first(_n: Node, xs: Sequence[Value]) -> Value:
     return xs[0]
 
 
-_RULES: dict[str, Callable[[Node, Sequence[Value]], Value]] = {
-    **dict.fromkeys(("sum", "cumsum", "scatter"), _added_up), "contract": _contract, "convert": _convert, "put": _put,
+RULES: dict[str, Callable[[Node, Sequence[Value]], Value]] = {
+    **dict.fromkeys(("sum", "cumsum", "scatter"), added_up), "contract": contracted, "convert": _convert, "put": _put,
     "norm": _norm,
     **dict.fromkeys(("surrogate", "stop_gradient", "after", "implied"), _first),
 }  # fmt: skip
