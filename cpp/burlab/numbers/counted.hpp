@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "assignment.hpp"
 #include "function_names.hpp"
 #include "mask.hpp"
 
@@ -93,6 +94,8 @@ struct Counted {
 
 template <class T>
 inline constexpr bool has_fabs<Counted<T>> = true;
+template <class T>
+inline constexpr bool is_number<Counted<T>> = true;
 
 }  // namespace burlab
 BURLAB_END

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "assignment.hpp"
 #include "mask.hpp"
 #include "polynomial.hpp"
 
@@ -26,6 +27,7 @@ struct DoubleDouble {
       *this = normalized(static_cast<double>(number - static_cast<S>(number & 0xffffffff)), few);
     }
   }
+  static constexpr DoubleDouble of_digits(double high, double low) { return {high, low}; }
   explicit constexpr operator double() const { return high; }
 
   /// a + b and the error of this sum, exactly (Knuth 1969).
@@ -87,6 +89,8 @@ struct DoubleDouble {
 
 template <>
 inline constexpr bool has_fabs<DoubleDouble> = true;
+template <>
+inline constexpr bool is_number<DoubleDouble> = true;
 
 }  // namespace burlab
 BURLAB_END

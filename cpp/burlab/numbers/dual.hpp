@@ -6,6 +6,7 @@
 #include "../ops/activation.hpp"
 #include "../ops/arithmetic.hpp"
 #include "../ops/choice.hpp"
+#include "assignment.hpp"
 
 BURLAB_BEGIN
 namespace burlab {
@@ -19,7 +20,13 @@ struct Dual {
   template <class S>
     requires(std::is_arithmetic_v<S> || std::is_same_v<S, T>)
   BURLAB_CONSTEXPR explicit Dual(S constant) : value(T(constant)), tangent(T(0)) {}
+  static BURLAB_CONSTEXPR Dual of_digits(double high, double low) {
+    return Dual(burlab::of_digits<T>(high, low), T(0));
+  }
 };
+
+template <class T>
+inline constexpr bool is_number<Dual<T>> = true;
 
 template <class T>
 BURLAB_CONSTEXPR Dual<T> operator+(Dual<T> x, Dual<T> y) {
@@ -69,6 +76,9 @@ BURLAB_DUAL_BINARY(operator*, Mul)
 BURLAB_DUAL_BINARY(operator/, Div)
 BURLAB_DUAL_BINARY(pow, Power)
 BURLAB_DUAL_BINARY(atan2, Arctan2)
+BURLAB_DUAL_BINARY(max, Maximum)
+BURLAB_DUAL_BINARY(min, Minimum)
+BURLAB_DUAL_UNARY(fabs, Abs)
 BURLAB_DUAL_UNARY(sqrt, Sqrt)
 BURLAB_DUAL_UNARY(exp, Exp)
 BURLAB_DUAL_UNARY(expm1, Expm1)
@@ -81,6 +91,7 @@ BURLAB_DUAL_UNARY(atan, Arctan)
 BURLAB_DUAL_UNARY(sinh, Sinh)
 BURLAB_DUAL_UNARY(cosh, Cosh)
 BURLAB_DUAL_UNARY(tanh, Tanh)
+BURLAB_DUAL_UNARY(atanh, Arctanh)
 BURLAB_DUAL_UNARY(erf, Erf)
 BURLAB_DUAL_UNARY(erfc, Erfc)
 BURLAB_DUAL_COMPARE(<)
@@ -89,6 +100,28 @@ BURLAB_DUAL_COMPARE(>)
 BURLAB_DUAL_COMPARE(>=)
 BURLAB_DUAL_COMPARE(==)
 BURLAB_DUAL_COMPARE(!=)
+#define BURLAB_DUAL_AND_PLAIN(op)                     \
+  template <class T, class S>                         \
+    requires std::is_arithmetic_v<S>                  \
+  BURLAB_CONSTEXPR auto operator op(Dual<T> x, S y) { \
+    return x op Dual<T>(y);                           \
+  }                                                   \
+  template <class T, class S>                         \
+    requires std::is_arithmetic_v<S>                  \
+  BURLAB_CONSTEXPR auto operator op(S x, Dual<T> y) { \
+    return Dual<T>(x) op y;                           \
+  }
+BURLAB_DUAL_AND_PLAIN(+)
+BURLAB_DUAL_AND_PLAIN(-)
+BURLAB_DUAL_AND_PLAIN(*)
+BURLAB_DUAL_AND_PLAIN(/)
+BURLAB_DUAL_AND_PLAIN(<)
+BURLAB_DUAL_AND_PLAIN(<=)
+BURLAB_DUAL_AND_PLAIN(>)
+BURLAB_DUAL_AND_PLAIN(>=)
+BURLAB_DUAL_AND_PLAIN(==)
+BURLAB_DUAL_AND_PLAIN(!=)
+#undef BURLAB_DUAL_AND_PLAIN
 #undef BURLAB_DUAL_BINARY
 #undef BURLAB_DUAL_UNARY
 #undef BURLAB_DUAL_COMPARE

@@ -53,6 +53,13 @@ BURLAB_CONSTEXPR T derived_with(T value, T) {
   return value;
 }
 
+/// A constant of more digits than a double has, high + low, in types that have a use for them.
+template <class T>
+BURLAB_CONSTEXPR T of_digits(double high, [[maybe_unused]] double low) {
+  if constexpr (requires { T::of_digits(high, low); }) return T::of_digits(high, low);
+  else return T(high);
+}
+
 /// Whether std::fabs gives the magnitude of this type.
 template <class T>
 inline constexpr bool has_fabs = std::is_floating_point_v<T>;

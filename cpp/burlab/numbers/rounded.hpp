@@ -5,6 +5,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "assignment.hpp"
 #include "format.hpp"
 #include "function_names.hpp"
 #include "mask.hpp"
@@ -98,6 +99,8 @@ struct Rounded {
 
 template <class Format, class T>
 inline constexpr bool has_fabs<Rounded<Format, T>> = true;
+template <class Format, class T>
+inline constexpr bool is_number<Rounded<Format, T>> = true;
 
 }  // namespace burlab
 BURLAB_END

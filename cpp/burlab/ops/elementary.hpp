@@ -80,7 +80,9 @@ struct Exp2 {
   static constexpr auto doc = "y = 2^x, exact for whole x. Partial y log 2.";
   template <class T> BURLAB_RULE T primal(T x) { return call<Exp2>(x); }
   template <class T> BURLAB_RULE T number(T x) { return math::exp2(x); }
-  template <int K, class T> BURLAB_RULE T partial(T, T y) { return y * T(0.6931471805599453); }
+  template <int K, class T> BURLAB_RULE T partial(T, T y) {
+    return y * of_digits<T>(0.6931471805599453, 2.3190468138462996e-17);
+  }
 };
 
 struct Log2 {
@@ -91,7 +93,9 @@ struct Log2 {
   static constexpr auto doc = "Logarithm of base 2, exact at powers of 2. Partial 1 / (x log 2).";
   template <class T> BURLAB_RULE T primal(T x) { return call<Log2>(x); }
   template <class T> BURLAB_RULE T number(T x) { return math::log2(x); }
-  template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(1.4426950408889634) / x; }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) {
+    return of_digits<T>(1.4426950408889634, 2.0355273740931033e-17) / x;
+  }
 };
 
 struct Log10 {
@@ -102,7 +106,9 @@ struct Log10 {
   static constexpr auto doc = "Logarithm of base 10, exact at powers of 10. Partial 1 / (x log 10).";
   template <class T> BURLAB_RULE T primal(T x) { return call<Log10>(x); }
   template <class T> BURLAB_RULE T number(T x) { return math::log10(x); }
-  template <int K, class T> BURLAB_RULE T partial(T x, T) { return T(0.4342944819032518) / x; }
+  template <int K, class T> BURLAB_RULE T partial(T x, T) {
+    return of_digits<T>(0.4342944819032518, 1.098319650216765e-17) / x;
+  }
 };
 
 struct Sinc {

@@ -213,7 +213,7 @@ struct Erf {
   }
   template <int K, class T> BURLAB_RULE T partial(T x, T) {
     using std::exp;
-    return T(1.1283791670955126) * exp(-(x * x));
+    return of_digits<T>(1.1283791670955126, 1.533545961316588e-17) * exp(-(x * x));
   }
 };
 

@@ -97,7 +97,7 @@ def _outer(x: Pair) -> Pair:
 
 
 def _either(x: Pair, y: Pair) -> Pair:
-    """What lies in both intervals; where one is not known for a matrix, the other."""
+    """The intersection of intervals; where one is not known for a matrix, the other."""
     clean = repeated(holds(op("equal", y.low, y.low)), y.low)
     low, high = op("fmax", x.low, y.low), op("fmin", x.high, y.high)
     return Pair(op("where", clean, low, x.low), op("where", clean, high, x.high))

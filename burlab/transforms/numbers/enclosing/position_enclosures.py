@@ -78,7 +78,7 @@ def _of_extreme(n: Node, x: Pair) -> Pair:
 
 
 def gathered(n: Node, xs: Sequence[Value]) -> Pair:
-    """What is read at positions between two."""
+    """The hull of the entries that may be read at positions between two."""
     x, index = pair(xs[0]), pair(xs[1])
     batch: int = n.params
     shape = _candidates(n, index.low, x.low.shape[batch])
@@ -89,7 +89,7 @@ def gathered(n: Node, xs: Sequence[Value]) -> Pair:
 
 
 def scattered(n: Node, xs: Sequence[Value]) -> Pair:
-    """What is put at positions between two, of which no two are the same."""
+    """The hull of the entries that may be put at positions between two, of which no two are the same."""
     y, index = pair(xs[0]), pair(xs[1])
     batch, size = n.params
     if index.low.ndim != batch + 1 or not _differ(n.inputs[1]):

@@ -49,7 +49,7 @@ DIRECTED: dict[str, Directed] = {
 """Functions by their directions."""
 
 
-def moved_by(x: Pair, units: float) -> Pair:
+def with_error(x: Pair, units: float) -> Pair:
     """Ends moved outwards by units of rounding of themselves, and by the least normal number; inf is too large."""
     most = float(np.finfo(x.low.dtype).max)
     low, high = op("minimum", x.low, number(most, x.low)), op("maximum", x.high, number(-most, x.low))
@@ -59,7 +59,7 @@ def moved_by(x: Pair, units: float) -> Pair:
 
 
 def cut(x: Pair, least_: float, most: float) -> Pair:
-    """What lies between two numbers; nan stays."""
+    """An interval cut off at two numbers; nan stays."""
     low, high = number(least_, x.low), number(most, x.low)
     return Pair(*(op("minimum", op("maximum", end, low), high) for end in x))
 
@@ -79,7 +79,7 @@ def directed(name: str, *xs: Value) -> Pair:
         raise KeyError(f"{name} by its order")
     pairs = [pair(x) for x in xs]
     corners = [x if sign == "+" else Pair(x.high, x.low) for x, sign in zip(pairs, row.directions, strict=True)]
-    found = moved_by(Pair(*(op(name, *(x[end] for x in corners)) for end in range(2))), row.units)
+    found = with_error(Pair(*(op(name, *(x[end] for x in corners)) for end in range(2))), row.units)
     found = cut(found, row.least, row.most)
     for x, domain in zip(pairs, row.domains, strict=True):
         for mask in inside(x, domain):
@@ -94,7 +94,7 @@ def at_both_ends(name: str, units: float, *xs: Value) -> Pair:
         raise KeyError(f"{name} by its first argument")
     fixed, x = [pair(k).low for k in known], pair(x)
     ends = [op(name, *fixed, end) for end in x]
-    found = moved_by(Pair(op("minimum", *ends), op("maximum", *ends)), units)
+    found = with_error(Pair(op("minimum", *ends), op("maximum", *ends)), units)
     return within(op("greater_equal", x.low, number(0.0, x.low)), found)
 
 
@@ -102,7 +102,7 @@ def zeta(s: Value, q: Value) -> Pair:
     """It falls in q. In s each term falls but the first, q^-s, which rises where q is below 1."""
     later = add(q, number(1.0, pair(q).low)) if isinstance(s, Pair) else pair(q)
     s_, one = pair(s), number(1.0, pair(s).low)
-    found = moved_by(Pair(op("zeta", s_.high, later.high), op("zeta", s_.low, later.low)), 16)
+    found = with_error(Pair(op("zeta", s_.high, later.high), op("zeta", s_.low, later.low)), 16)
     if isinstance(s, Pair):
         found = add(found, power(q, Pair(op("neg", s.high), op("neg", s.low))))
     allowed = op("logical_and", op("greater_equal", s_.low, one), op("greater_equal", pair(q).low, number(0.0, one)))
@@ -114,7 +114,7 @@ def riemann_zeta(n: Value, s: Value) -> Pair:
     if isinstance(n, Pair) or (known := n.known) is None or np.any(known):
         raise KeyError("a derivative of zeta")
     a, b = pair(s)
-    found = moved_by(Pair(op("riemann_zeta", n, b), op("riemann_zeta", n, a)), 16)
+    found = with_error(Pair(op("riemann_zeta", n, b), op("riemann_zeta", n, a)), 16)
     falls, infinite = op("greater_equal", a, number(1.0, a)), number(INFINITY, a)
     clean = op("less_equal", a, b)
     wide = within(clean, Pair(op("neg", infinite), infinite))
@@ -137,7 +137,7 @@ def _by_sign(name: str, df: Pair, x: Pair, turn: float, domain: tuple[float, flo
         small, large = df if (end == 0) == rises else (df.high, df.low)
         return op(name, op("where", above, small, large), x[end])
 
-    found = moved_by(Pair(at(0), at(1)), units)
+    found = with_error(Pair(at(0), at(1)), units)
     if name == "stdtr":
         found = cut(found, 0.0, 1.0)
     for mask in (*inside(df, ABOVE), *inside(x, domain)):
@@ -153,7 +153,7 @@ def rel_entr(x: Value, y: Value) -> Pair:
     ends = [op("rel_entr", end, d) for end in (a, b)], [op("rel_entr", end, c) for end in (a, b)]
     met = op("logical_and", op("less_equal", a, up(place, 2)), op("greater_equal", b, down(place, 2)))
     lowest = op("where", met, op("neg", up(place, 2)), op("minimum", *ends[0]))
-    found = moved_by(Pair(lowest, op("maximum", *ends[1])), 8)
+    found = with_error(Pair(lowest, op("maximum", *ends[1])), 8)
     by = up(op("mul", b, number(8 * rounding_unit(a.dtype), a)))
     found = Pair(down(op("sub", found.low, by)), up(op("add", found.high, by)))
     allowed = op("logical_and", op("greater_equal", a, zero), op("greater_equal", c, zero))
@@ -169,7 +169,7 @@ def erfcx(x: Value) -> Pair:
         by = up(op("mul", op("minimum", value, number(float(np.finfo(at.dtype).max), at)), units))
         ends.append((value, by))
     (low, below), (high, above) = ends
-    found = moved_by(Pair(low, high), 16)
+    found = with_error(Pair(low, high), 16)
     return cut(Pair(down(op("sub", found.low, below)), up(op("add", found.high, above))), 0.0, INFINITY)
 
 
@@ -189,14 +189,14 @@ def iv(n: Value, x: Value) -> Pair:
     around = op("logical_and", op("less", x.low, number(0.0, x.low)), op("greater", x.high, number(0.0, x.low)))
     middle = op("where", around, op("iv", n, number(0.0, x.low)), ends[0])
     found = Pair(op("minimum", op("minimum", *ends), middle), op("maximum", op("maximum", *ends), middle))
-    return moved_by(found, 16)
+    return with_error(found, 16)
 
 
 def ive(n: Value, x: Value) -> Pair:
     """Its slopes are between -1 and 1, its values too; of order 0 it falls with |x|."""
     n, x = _order("ive", n), pair(x)
     near, far = magnitudes(x)
-    ends = moved_by(Pair(op("ive", n, far), op("ive", n, near)), 16)
+    ends = with_error(Pair(op("ive", n, far), op("ive", n, near)), 16)
     low, high = _along(x, op("ive", n, _middle(x)), number(1.0, x.low), number(0.0, x.low))
     is_first = op("equal", n, number(0.0, n))
     found = Pair(op("where", is_first, ends.low, low), op("where", is_first, ends.high, high))
@@ -214,7 +214,7 @@ def _along(x: Pair, value: Node, slope: Node, error: Node, units: float = 16) ->
     middle = _middle(x)
     radius = up(op("maximum", op("sub", x.high, middle), op("sub", middle, x.low)))
     by = up(op("add", up(op("mul", radius, slope)), error), 2)
-    found = moved_by(Pair(value, value), units)
+    found = with_error(Pair(value, value), units)
     return Pair(down(op("sub", found.low, by)), up(op("add", found.high, by)))
 
 
@@ -240,7 +240,7 @@ def yv(n: Value, x: Value) -> Pair:
 
     def most(order: Node) -> Node:
         squares = add(square(op("jv", order, x.low)), square(op("yv", order, x.low)))
-        return moved_by(Pair(*(op("sqrt", end) for end in squares)), 256).high
+        return with_error(Pair(*(op("sqrt", end) for end in squares)), 256).high
 
     unit = rounding_unit(x.low.dtype)
     slope = up(op("mul", op("add", most(before), most(after)), half), 2)
