@@ -9,6 +9,7 @@ import pytest
 from mpmath import iv, mp
 
 import burlab as bl
+import burlab.graph.sparse.row_operations  # operations of sparse data
 from burlab.errors import ArgumentError, DTypeError, NonFiniteError, ShapeError, TraceError
 from burlab.graph.hooks import import_rare
 from burlab.graph.node import as_node

@@ -32,6 +32,7 @@ _BITS = "it works on bits, or jumps everywhere"
 _BY_PARAMETER = "no bound of its error is known: it is a derivative by a parameter"
 _FACTORS = "the signs and the order of rows and columns may change inside of a box"
 _PLANNED = "it stands in plans only"
+_SPARSE = "sums of sparse rows have no bound of their error here"
 _RANDOM = "it makes random numbers of integers"
 REFUSED: dict[str, str] = {
     **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"), _BITS),
@@ -40,7 +41,7 @@ REFUSED: dict[str, str] = {
     "zeta_derivative": _BY_PARAMETER,
     **dict.fromkeys(("lu", "qr", "svd", "eigh", "eig"), _FACTORS),
     **dict.fromkeys(("matvec", "multiply_add", "squares", "block_results", "of_all_blocks", "blocks"), _PLANNED),
-    **dict.fromkeys(("sparse_product", "sampled_product"), _PLANNED),
+    **dict.fromkeys(("sparse_product", "sampled_product", "row_products", "spread_rows", "row_samples"), _SPARSE),
     **dict.fromkeys(("fold_in", "uniform"), _RANDOM),
     "ask": "its answer comes from outside of the function",
     "special": "SciPy computes it, with errors that are not known",
