@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 from mpmath import mp
+from scipy import special
 
 import burlab as bl
 from burlab.errors import ArgumentError, DTypeError, ShapeError, TraceError
@@ -75,6 +76,52 @@ def test_what_has_no_rule_names_the_users_line(name: str) -> None:
     point = points_of(case)[0]
     with pytest.raises(TraceError, match=r"test_taylor.py\", line \d+: higher derivatives of \w+ have no rule here"):
         jet_of(case, point, case.parameters, 3)
+
+
+BY_PARAMETER = {
+    "gammainc": (lambda a: special.gammainc(a, 1.5), lambda a: mpmath.gammainc(a, 0, 1.5, regularized=True)),
+    "betainc": (lambda a: special.betainc(a, 1.5, 0.3), lambda a: mpmath.betainc(a, 1.5, 0, mp.mpf(0.3), True)),
+    "zeta": (lambda s: special.zeta(s, 1.5), lambda s: mpmath.zeta(s, 1.5)),
+    "riemann_zeta": (special.zeta, mpmath.zeta),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_PARAMETER)
+def test_jets_by_a_parameter_are_those_of_mpmath_up_to_order_4_and_then_refused(name: str) -> None:
+    f, exact = BY_PARAMETER[name]
+    with mp.workdps(60):
+        wanted = [float(c) for c in mpmath.taylor(exact, mp.mpf(2.5), 4)]
+    np.testing.assert_allclose(bl.taylor(f, 2.5, 1.0, 4), wanted, rtol=1e-10, atol=1e-14)
+    with pytest.raises(
+        TraceError, match=rf"line \d+: derivatives of {name} by its parameters are computed up to order 4"
+    ):
+        bl.taylor(f, 2.5, 1.0, 5)
+
+
+ALGEBRA = {
+    "solve": (lambda a: np.linalg.solve(a, np.arange(3.0)), lambda a: mp.lu_solve(a, mp.matrix([0, 1, 2]))[1]),
+    "inv": (lambda a: np.linalg.inv(a)[0], lambda a: (a**-1)[0, 1]),
+    "det": (np.linalg.det, mp.det), "slogdet": (lambda a: np.linalg.slogdet(a)[1], lambda a: mp.log(mp.det(a))),
+    "cholesky": (lambda a: np.linalg.cholesky(a)[2], lambda a: mp.cholesky(a)[2, 1]),
+    "eigvalsh": (np.linalg.eigvalsh, lambda a: mp.eigsy(a, eigvals_only=True)[1]),
+    "svdvals": (lambda a: np.linalg.svd(a, compute_uv=False), lambda a: mp.svd_r(a, compute_uv=False)[1]),
+    "expm": (lambda a: bl.scipy.linalg.expm(a)[0], lambda a: mp.expm(a, method="taylor")[0, 1]),
+    "pinv": (lambda a: np.linalg.pinv(a[:, :2])[0], lambda a: ((a[:, :2].T * a[:, :2]) ** -1 * a[:, :2].T)[0, 1]),
+    "qr": (lambda a: np.abs(np.linalg.qr(a)[1])[1], lambda a: abs(mp.qr(a)[1][1, 1])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALGEBRA)
+def test_jets_of_linear_algebra_are_those_of_mpmath(name: str) -> None:
+    f, exact = ALGEBRA[name]
+    a = np.array([[3.0, 0.5, -0.25], [0.5, 2.0, 0.75], [-0.25, 0.75, 4.5]])
+    v = np.array([[0.5, -0.25, 0.125], [-0.25, 0.375, 0.25], [0.125, 0.25, -0.5]])
+    got = np.asarray(bl.taylor(f, a, v, ORDER))
+    got = got if got.ndim == 1 else got[:, 1]
+    with mp.workdps(120):
+        matrix, direction = mp.matrix(a.tolist()), mp.matrix(v.tolist())
+        wanted = np.array([float(c) for c in mpmath.taylor(lambda t: exact(matrix + t * direction), 0, ORDER)])
+    np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-12 * np.abs(wanted).max())
 
 
 def test_zeta_by_its_second_argument_has_all_orders() -> None:

@@ -10,13 +10,16 @@ their own, which are the convolutions that one expects.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from burlab.errors import TraceError
 from burlab.graph.autodiff import sweep
 from burlab.graph.graph import Graph, topological
 from burlab.graph.implied import Implied
 from burlab.graph.linear_nodes import broadcast, zeros
 from burlab.graph.node import Node, constant
 from burlab.graph.operation import Linearity, total
-from burlab.graph.origin import derived_from
+from burlab.graph.origin import derived_from, place
 from burlab.graph.rewrite.simplify import without_calls
 from burlab.graph.substitute import keep
 
@@ -95,6 +98,7 @@ class SeriesWalk:
 
     def _new(self, n: Node, xs: list[Series]) -> Series:
         primal = keep(n, tuple(x.primal for x in xs))
+        _check_order(n)
         if all(x.is_constant for x in xs) or n.dtype.kind != "f" or n.row.constant:
             return Series(primal)
         if n.op in ("scan", "cond"):
@@ -143,6 +147,35 @@ class SeriesWalk:
             return parts[k] if k < len(parts) else None
 
         return Series(primal, rule)
+
+
+_ORDERS = {
+    "gammainc_by": 1, "gamma_density_by": 1, "betainc_by": 2, "beta_density_by": 2, "zeta_derivative": 1,
+    "riemann_zeta": 1,
+}  # fmt: skip
+"""Derivatives by a parameter: how many of the first arguments are orders."""
+MAX_ORDER = 4  # up to which they are computed (`numbers/incomplete.hpp`, `numbers/gamma.hpp`)
+
+
+def _check_order(n: Node) -> None:
+    """Raise TraceError for a derivative by a parameter that is not computed, which would be nan."""
+    orders = [_order(x) for x in n.inputs[: _ORDERS.get(n.op, 0)]]
+    if sum(orders) > MAX_ORDER:
+        line = f"{place(n.origin)}: " if n.origin else ""
+        name = n.op.removesuffix("_by").removesuffix("_derivative")
+        raise TraceError(
+            f"{line}derivatives of {name} by its parameters are computed up to order {MAX_ORDER}, expected no more. "
+            f"Pass an order of taylor of at most {MAX_ORDER}, or bl.stop_gradient of the parameter."
+        )
+
+
+def _order(n: Node) -> float:
+    """A known number, as sums of ones are; 0 for others."""
+    if n.op == "broadcast":
+        return _order(n.inputs[0])
+    if n.op == "add":
+        return sum(map(_order, n.inputs))
+    return 0.0 if n.known is None else float(np.max(n.known, initial=0.0))
 
 
 def derivative(x: Series) -> Series:

@@ -36,7 +36,8 @@ def taylor(f: Callable[..., Any], x: Tree, v: Tree, order: int) -> Any:
     Raises:
         ArgumentError: if the order is not a whole number of at least 1.
         ShapeError, DTypeError: if v differs from x, or a result is not floating.
-        TraceError: if f holds an operation without a rule, such as `while_loop`; it names the user's line.
+        TraceError: if f holds an operation without a rule, such as `while_loop`, or a function whose derivatives by a
+            parameter end before the order, as those of incomplete gamma and beta functions; it names the user's line.
 
     >>> import numpy as np, burlab as bl
     >>> bl.taylor(np.exp, 0.0, 1.0, 4).round(4)
