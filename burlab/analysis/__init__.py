@@ -9,5 +9,6 @@ from .landscape import Landscape as Landscape, landscape as landscape, refinemen
 from .right_digits import digits as digits
 from .samples import Samples as Samples, samples as samples
 from .scores import el2n as el2n, grad_sign as grad_sign, grand as grand
+from .sliced_stream import SlicedPart as SlicedPart, SlicedStream as SlicedStream, slice_rms as slice_rms
 from .spectrum import Spectrum as Spectrum, spectra as spectra, spectrum as spectrum, spectrum_chart as spectrum_chart
 from .unit_relevance import prune as prune, relevance as relevance

@@ -165,7 +165,7 @@ def prune(model: MLP, scores: Mapping[str, ArrayLike], keep: float) -> MLP:
 def _part(layer: Linear, inputs: Any, outputs: Any) -> Linear:
     """Return the layer between some units."""
     bias = None if layer.bias is None else layer.bias[outputs]
-    return layer.replace(weight=layer.weight[inputs][:, outputs], bias=bias)
+    return layer.replace(weight=np.ascontiguousarray(layer.weight[inputs][:, outputs]), bias=bias)
 
 
 def _best(numbers: Sequence[Numbers], keep: float) -> list[Any]:
