@@ -174,6 +174,27 @@ BETA_EDGES = (
     (2.0, 3.0, NAN),
     (-1.0, 2.0, 0.5),
 )
+
+
+def _error_of(f: Any) -> Any:
+    """f(x + dx, ...) - z in float64, 0 where an argument or the result is infinite or nan."""
+
+    def error(*arguments: Any) -> Any:
+        *xs, z = (np.asarray(a, np.float64) for a in arguments)
+        found = f(*(x + dx for x, dx in zip(xs[::2], xs[1::2], strict=True))) - z
+        return np.where(np.isfinite(found) & np.all(np.isfinite(xs), axis=0), found, 0.0)
+
+    return error
+
+
+ERRORS_OF_ONE = ((0.75, 0.015625, 0.5), (-2.5, 0.125, 7.0), (0.0078125, 0.0, 2.0), (11.0, -0.5, 3.0))
+ERRORS_OF_TWO = ((0.75, 0.015625, -0.375, 0.25, 3.5), (-2.5, 0.125, 7.0, -0.5, 11.0), (1.5, 0.0, 0.625, 0.0, -2.0))
+ERROR_EDGES_OF_ONE = ((INF, 0.0, 1.0), (-INF, 0.0, 0.0), (NAN, 0.0, 1.0), (0.5, 0.0, INF), (0.0, 0.0, 0.75))
+ERROR_EDGES_OF_TWO = (
+    (INF, 0.0, 1.0, 0.0, INF), (1.0, 0.0, -INF, 0.0, 0.5), (NAN, 0.0, 1.0, 0.0, 1.0), (1.0, 0.0, 2.0, 0.0, NAN),
+    (0.5, 0.25, 2.0, 0.125, 0.75),
+)  # fmt: skip
+
 FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
     "rounding": (
         OpCase("floor", mpmath.floor, np.floor, ORDINARY, WHOLE_EDGES, jax="numpy.floor", ulp=0, edge_ulp=0),
@@ -303,6 +324,19 @@ FAMILY_CASES: dict[str, tuple[OpCase, ...]] = {
     "formats": (
         OpCase("round_to", _e5m2, _e5m2_of, tuple((x, *_E5M2) for x in (0.3, -0.75, 1.5, 1e-5, -3000.5)),
                tuple((x, *_E5M2) for x in (*EVERY_EDGE, 61439.0, 61440.0, 7e-6)), ulp=0, edge_ulp=0, order=1),
+    ),
+    "shadow": (
+        OpCase("sum_error", lambda x, dx, y, dy, z: x + dx + y + dy - z, _error_of(lambda x, y: x + y),
+               ERRORS_OF_TWO, ERROR_EDGES_OF_TWO, edge_ulp=64, order=2),
+        OpCase("product_error", lambda x, dx, y, dy, z: (x + dx) * (y + dy) - z, _error_of(lambda x, y: x * y),
+               ERRORS_OF_TWO, ERROR_EDGES_OF_TWO, edge_ulp=64, order=2),
+        OpCase("quotient_error", lambda x, dx, y, dy, z: (x + dx) / (y + dy) - z, _error_of(lambda x, y: x / y),
+               ERRORS_OF_TWO, ERROR_EDGES_OF_TWO, edge_ulp=64, order=2),
+        *(
+            OpCase(f"{name}_error", lambda x, dx, z, f=f: f(x + dx) - z, _error_of(getattr(np, name)), ERRORS_OF_ONE,
+                   ERROR_EDGES_OF_ONE, edge_ulp=64, order=2)
+            for name, f in {"exp": mpmath.exp, "expm1": mpmath.expm1, "sin": mpmath.sin, "cos": mpmath.cos}.items()
+        ),
     ),
     "quantiles": (
         OpCase("gammaincinv", lambda a, p: _solved(lambda x: _gammainc(a, x) - p, special.gammaincinv, a, p),

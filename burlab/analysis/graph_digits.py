@@ -1,4 +1,4 @@
-"""A graph in random rounding: the right digits of its nodes, from three runs."""
+"""Right digits of a graph's nodes: by a shadow in double-double arithmetic, and by three runs in random rounding."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,30 +14,45 @@ from burlab.graph.rewrite.interpret import interpret
 from burlab.graph.tracing.trace_cache import TraceCache
 from burlab.runtime.coerce import Array
 from burlab.transforms.compile import compile
+from burlab.transforms.numbers.doubled import Doubled
 from burlab.transforms.numbers.random_rounding import RandomRounding
+from burlab.transforms.numbers.shadow import Shadow
 from burlab.transforms.random import key
 
-_RUNS = 3
+from .digit_counts import believed, least_of_errors, least_of_runs, most_digits, of_errors, of_runs
+
 _RESERVE = 4096  # random numbers, at least
-_STUDENT = 4.302653  # the mean of three normal numbers is known to this many of its standard errors, at 95 %
 
 
 class _Kernels(NamedTuple):
-    """value: of the outputs of a graph. rounded: of its outputs and nodes in random rounding, by a key."""
+    """Kernels of a graph: of its outputs, of all nodes in random rounding, and of all nodes and their errors.
+
+    errors: for each node the number of its error among the results of the shadow; None where there is none.
+    """
 
     value: Executable
     rounded: Callable[..., list[Array]]
+    shadow: Executable
+    errors: list[int | None]
+    complete: list[bool]
 
 
 KERNELS = TraceCache[_Kernels](lambda kernels: [kernels.value.graph], most=16)
 
 
 class NodeDigits(NamedTuple):
-    """A node, its right digits relative to its largest entry, and those of the least right one of its operands."""
+    """A node, its right digits relative to its largest entry, and those of the least right one of its operands.
+
+    shadow, rounding: the digits by either count. complete: whether the shadow knows all rounding errors before the
+    node, and its own.
+    """
 
     node: Node
     right: float
     before: float
+    shadow: float
+    rounding: float
+    complete: bool
 
     @property
     def loss(self) -> float:
@@ -53,16 +68,33 @@ class GraphDigits(NamedTuple):
     nodes: list[NodeDigits]
 
 
+class _Measured(NamedTuple):
+    """The values of a node in the three runs, its value in the shadow, and what that lacks."""
+
+    runs: Array
+    value: Array
+    error: Array | None
+    complete: bool
+
+
 def graph_digits(graph: Graph, arrays: Sequence[Array], seed: int = 0) -> GraphDigits:
-    """Compute a graph in random rounding."""
-    nodes = topological(graph.outputs, graph.inputs)
+    """Compute a graph with its shadow, and in random rounding."""
+    nodes = topological((*graph.outputs, *graph.inputs))
     kernels = _kernels(graph, nodes, arrays)
     draws = ((key(seed), False), (key(seed + 1), False), (key(seed + 1), True))  # the third run mirrors the second
     runs = [kernels.rounded(k, np.array(mirrored), *arrays) for k, mirrored in draws]
-    samples = [np.stack([np.asarray(one) for one in each]) for each in zip(*runs, strict=True)]
-    count = len(graph.outputs)
-    right = [_of_entries(y) for y in samples[:count]]
-    return GraphDigits(list(kernels.value(*arrays)), right, _digits_of(nodes, samples[count:]))
+    found = kernels.shadow(*arrays)
+    measured: dict[Node, _Measured] = {}
+    for k, n in enumerate(nodes):
+        at = kernels.errors[k]
+        error = None if at is None else np.asarray(found[at])
+        samples = np.stack([np.asarray(run[k]) for run in runs])
+        measured[n] = _Measured(samples, np.asarray(found[k]), error, kernels.complete[k])
+    values = list(kernels.value(*arrays))
+    digits, overflown = _digits_of([n for n in nodes if not n.is_input], measured)
+    outputs = zip(graph.outputs, values, strict=True)
+    right = [_of_entries(measured[y], np.asarray(value), y in overflown) for y, value in outputs]
+    return GraphDigits(values, right, digits)
 
 
 def _kernels(graph: Graph, nodes: Sequence[Node], arrays: Sequence[Array]) -> _Kernels:
@@ -70,85 +102,67 @@ def _kernels(graph: Graph, nodes: Sequence[Node], arrays: Sequence[Array]) -> _K
     name = (graph.key, tuple(n.op for n in nodes), tuple((n.shape, n.dtype) for n in graph.inputs))
     found = KERNELS.find(name)
     if found is None:
-        found = _Kernels(build(graph, gear="replay"), _rounded(graph, nodes, arrays))
+        whole = Graph(graph.inputs, tuple(nodes))
+        found = _Kernels(build(graph, gear="replay"), _rounded(whole, arrays), *_shadow(whole))
         KERNELS.put(name, found)
     return found
 
 
-def _rounded(graph: Graph, nodes: Sequence[Node], arrays: Sequence[Array]) -> Any:
-    reserve = 2 * max((n.size for n in nodes if n.dtype.kind == "f"), default=0) + _RESERVE
-    whole = Graph(graph.inputs, (*graph.outputs, *nodes))
+def _rounded(graph: Graph, arrays: Sequence[Array]) -> Any:
+    reserve = 2 * max((n.size for n in graph.outputs if n.dtype.kind == "f"), default=0) + _RESERVE
 
     def run(key: Any, mirrored: Any, *inputs: Any) -> list[Any]:
-        return interpret(whole, [as_node(x) for x in inputs], RandomRounding(key, mirrored, reserve))
+        return interpret(graph, [as_node(x) for x in inputs], RandomRounding(key, mirrored, reserve))
 
     return compile(run, key(0), np.array(False), *arrays, gear="replay")
 
 
-def most_digits(dtype: "np.dtype[Any]") -> float:
-    """Return how many decimal digits a number has: inf for whole numbers and masks."""
-    return -math.log10(np.finfo(dtype).epsneg) if dtype.kind == "f" else math.inf
-
-
-def _digits_of(nodes: Sequence[Node], samples: Sequence[Array]) -> list[NodeDigits]:
-    known: dict[Node, float] = {}
-    finite: dict[Node, bool] = {}
-    found: list[NodeDigits] = []
-    for n, values in zip(nodes, samples, strict=True):
-        before = min((known[x] for x in n.inputs if x in known), default=math.inf)
-        finite[n] = bool(np.all(np.isfinite(values)))
-        if not n.row.leaf and not finite[n] and all(finite.get(x, True) for x in n.inputs):
-            known[n] = 0.0  # an inf or nan of finite numbers
-        elif n.op == "lu":  # where two rows are as good as pivots, the factors may be others, as good
-            known[n] = min(before, most_digits(n.dtype))
+def _shadow(graph: Graph) -> tuple[Executable, list[int | None], list[bool]]:
+    """The kernel of the outputs and their errors, where the errors are, and which of them are complete."""
+    found = Shadow().of(graph, graph.inputs)
+    values, errors = list[Node](), list[Node]()
+    places: list[int | None] = []
+    for y in found:
+        if isinstance(y.value, Doubled):
+            places.append(len(found) + len(errors))
+            values.append(y.value.value)
+            errors.append(y.value.error)
         else:
-            known[n] = _of_array(values)
-        found.append(NodeDigits(n, known[n], before))
-    return found
+            places.append(None)
+            values.append(y.value)
+    shadow = build(Graph(graph.inputs, (*values, *errors)), gear="replay")
+    return shadow, places, [y.complete for y in found]
 
 
-def _of_entries(values: Array) -> Array:
-    """The right digits of each entry. values: of the runs, which are the first axis."""
-    if values.dtype.kind != "f":
-        return np.where(np.all(values == values[0], axis=0), math.inf, 0.0)
-    with np.errstate(all="ignore"):
-        return _right(_size(values), values)
+def _digits_of(nodes: Sequence[Node], measured: dict[Node, _Measured]) -> tuple[list[NodeDigits], set[Node]]:
+    """The digits of nodes, and those of them that are inf or nan though their exact values may be numbers."""
+    known: dict[Node, float] = {}
+    overflown = set[Node]()
+    finite = {n: bool(np.all(np.isfinite(found.value))) for n, found in measured.items()}
+    digits: list[NodeDigits] = []
+    for n in nodes:
+        found = measured[n]
+        before = min((known[x] for x in n.inputs if x in known), default=math.inf)
+        shadow, rounding = least_of_errors(found.value, found.error), least_of_runs(found.runs)
+        right = float(believed(shadow, rounding, found.complete)) if n.dtype.kind == "f" else rounding
+        if not n.row.leaf and not finite[n] and (all(map(finite.get, n.inputs)) or overflown.intersection(n.inputs)):
+            overflown.add(n)
+            right = 0.0
+        elif n.op == "lu":  # where two rows are as good as pivots, the factors may be others, as good
+            right = min(before, most_digits(n.dtype))
+        known[n] = right
+        digits.append(NodeDigits(n, right, before, shadow, rounding, found.complete))
+    return digits, overflown
 
 
-def _of_array(values: Array) -> float:
-    """The right digits of the least right entry, relative to the largest one."""
-    if values.size == 0 or values.dtype.kind != "f":
-        return math.inf if np.all(values == values[:1]) else 0.0
-    with np.errstate(all="ignore"):
-        size = _size(values)
-        largest = float(np.max(size, where=np.isfinite(size), initial=0.0))
-        return float(np.min(_right(np.where(np.isfinite(size), largest, size), values)))
-
-
-def _right(size: Array, values: Array) -> Array:
-    """The right digits of numbers that differ in the runs, relative to a size."""
-    most = most_digits(values.dtype)
-    scale, scaled = _scaled(values)
-    found = np.log10(math.sqrt(_RUNS) / _STUDENT * (size / scale) / _deviation(scaled))
-    alike = np.all((values == values[0]) | (np.isnan(values) & np.isnan(values[0])), axis=0)
-    return np.where(alike, most, np.clip(np.nan_to_num(found, nan=0.0), 0.0, most))
-
-
-def _size(values: Array) -> Array:
-    """The size of the mean of the runs."""
-    scale, scaled = _scaled(values)
-    return np.abs(np.mean(scaled, axis=0)) * scale
-
-
-def _scaled(values: Array) -> tuple[Array, Array]:
-    """The largest size in the runs, and the numbers divided by it: their squares neither overflow nor underflow."""
-    wide = values.astype(np.float64)
-    scale = np.max(np.abs(wide), axis=0)
-    scale = np.where(scale == 0, 1.0, scale)
-    return scale, wide / scale
-
-
-def _deviation(values: Array) -> Array:
-    """The standard deviation of the runs, as `np.std(values, axis=0, ddof=1)` but several times as fast."""
-    mean = sum(values) / _RUNS
-    return np.sqrt(sum((one - mean) ** 2 for one in values) / (_RUNS - 1))
+def _of_entries(found: _Measured, value: Array, overflown: bool) -> Array:
+    """The digits of each entry of an output. value: what the kernel without a shadow gives."""
+    rounding = of_runs(found.runs)
+    if value.dtype.kind != "f":
+        return rounding
+    error = found.error
+    if error is not None:
+        with np.errstate(all="ignore"):
+            error = np.where(value == found.value, error, (found.value - value) + error)
+    right = believed(of_errors(value, error), rounding, found.complete)
+    return np.where(overflown & ~np.isfinite(value), 0.0, right)

@@ -191,9 +191,9 @@ class Transfer:
 class OtherNumbers:
     """A function of rows of numbers, with other numbers in their place.
 
-    kind: "values", "intervals", "jets" or "rounded". function: (np_, x) -> a number for each row of x. points: shape
-    (2, m, d), float64: the rows, twice. radius: of the intervals around them. direction: shape (m, d), of the jets.
-    order: of these.
+    kind: "values", "intervals", "jets", "rounded" or "digits". function: (np_, x) -> a number for each row of x.
+    points: shape (2, m, d), float64: the rows, twice. radius: of the intervals around them. direction: shape (m, d), of
+    the jets. order: of these.
     """
 
     kind: str

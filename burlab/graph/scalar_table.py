@@ -294,4 +294,25 @@ ROWS = (
     ScalarOp("round_to", 5, "formats", differentiable=True, of_floats=True, own_lanes=True, literal=2,
         doc="x, rounded by a rule to a format with a least normal and a largest number; arguments x, threshold, rule"
         ", least, largest. Partials 0."),
+    ScalarOp("sum_error", 5, "shadow", differentiable=True, of_floats=True, own_lanes=True,
+        doc="(x + dx) + (y + dy) - z, to some 100 bits of z; arguments x, dx, y, dy, z. Partials by x and dx, and by"
+        " y and dy, those of the sum, by z -1."),
+    ScalarOp("product_error", 5, "shadow", differentiable=True, of_floats=True, own_lanes=True,
+        doc="(x + dx) * (y + dy) - z, to some 100 bits of z; arguments x, dx, y, dy, z. Partials by x and dx, and by"
+        " y and dy, those of the product, by z -1."),
+    ScalarOp("quotient_error", 5, "shadow", differentiable=True, of_floats=True, own_lanes=True,
+        doc="(x + dx) / (y + dy) - z, to some 100 bits of z; arguments x, dx, y, dy, z. Partials by x and dx, and by"
+        " y and dy, those of the quotient, by z -1."),
+    ScalarOp("exp_error", 3, "shadow", differentiable=True, of_floats=True, own_lanes=True,
+        doc="e^(x + dx) - z, to some 100 bits of z; arguments x, dx, z. Partials by x and dx those of the function, "
+        "by z -1."),
+    ScalarOp("expm1_error", 3, "shadow", differentiable=True, of_floats=True, own_lanes=True,
+        doc="e^(x + dx) - 1 - z, to some 100 bits of z; arguments x, dx, z. Partials by x and dx those of the functi"
+        "on, by z -1."),
+    ScalarOp("sin_error", 3, "shadow", differentiable=True, of_floats=True, own_lanes=True,
+        doc="sin(x + dx) - z, to some 100 bits of z; arguments x, dx, z. Partials by x and dx those of the function,"
+        " by z -1."),
+    ScalarOp("cos_error", 3, "shadow", differentiable=True, of_floats=True, own_lanes=True,
+        doc="cos(x + dx) - z, to some 100 bits of z; arguments x, dx, z. Partials by x and dx those of the function,"
+        " by z -1."),
 )

@@ -88,7 +88,8 @@ def digits_html(report: "DigitsReport") -> str:
     head, *rows = report.cells()
     red = [k for k, row in enumerate(report.shown) if row in report.losses]
     title = f"<div><b>{escape(report.title)}</b></div>"
-    return title + framed(table(head, rows, sides="<<<<>>", red=red), "right digits by line")
+    notes = "".join(f"<div><i>{escape(note)}</i></div>" for note in report.notes)
+    return title + framed(table(head, rows, sides="<<<<>>>>", red=red), "right digits by line") + notes
 
 
 def layer_html(layer: "Layer") -> str:

@@ -6,7 +6,18 @@ from pathlib import Path
 from burlab import runtime
 
 FILE = Path(__file__).parents[2] / "burlab/graph/scalar_table.py"
-TABLES = ("table", "rounding", "elementary", "special", "normal", "bessel", "incomplete", "quantiles", "formats")
+TABLES = (
+    "table",
+    "rounding",
+    "elementary",
+    "special",
+    "normal",
+    "bessel",
+    "incomplete",
+    "quantiles",
+    "formats",
+    "shadow",
+)
 SHORT = ("table", "rounding")  # whose formulas stand in the text of kernels, where they are short; others are called
 WIDTH = 120
 HEAD = '''"""Scalar operations, as structs of `cpp/burlab/ops` state them: `make pages` writes them."""

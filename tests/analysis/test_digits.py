@@ -68,6 +68,20 @@ def alternating(m: Any, x: Any) -> Any:
     return total
 
 
+def taylor(m: Any, x: Any) -> Any:
+    powers = x ** np.arange(90)
+    return np.sum(powers / np.array([float(math.factorial(k)) for k in range(90)]))
+
+
+def compensated(m: Any, x: Any) -> Any:  # Kahan 1965
+    total = rest = 0.0
+    for k in range(len(x)):
+        y = x[k] - rest
+        new = total + y
+        total, rest = new, (new - total) - y
+    return total
+
+
 def horner(m: Any, x: Any) -> Any:
     total = 1.0
     for c in (-7.0, 21.0, -35.0, 35.0, -21.0, 7.0, -1.0):
@@ -121,6 +135,16 @@ LOSING: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "Hilbert matrix": (lambda m, a: m.solve(a, 1 / (1.0 + np.arange(8)) + 0.1), (hilbert(8),)),
     "expanded polynomial": (horner, (1.05,)),
     "arccos near 1": (lambda m, x: m.arccos(m.cos(x)), (1.2345e-5,)),
+    "logsumexp without its shift": (lambda m, x: m.log(np.sum(m.exp(x))), (np.array([800.0, 801.0]),)),
+    "cross entropy of probabilities": (
+        lambda m, x: -m.log(m.exp(x)[0] / np.sum(m.exp(x))),
+        (np.array([30.0, 1.0, 0.3]),),
+    ),
+    "Taylor series of e^x": (taylor, (-25.0,)),
+    "two by two": (
+        lambda m, a: m.solve(a, np.array([1.0, 1.7])),
+        (np.array([[1.1, 1.3], [1.1 * 1.7, 1.3 * 1.7 * (1 + 1e-9)]]),),
+    ),
     "product that cancels": (
         lambda m, a, b: np.sum(a * b),
         (np.array([1.1, 1e8, -1e8]), np.array([0.3, 1.23456789, 1.23456789 + 1e-9])),
@@ -146,8 +170,12 @@ HEALTHY: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "well-conditioned": (lambda m, a: m.solve(a, np.ones(6)), (rng.normal(size=(6, 6)) + 5 * np.eye(6),)),
     "sine": (lambda m, x: m.sin(x) * m.cos(x), (1e8,)),
     "powers": (lambda m, x: x**1.5 + x**0.25, (7.3,)),
+    "cross entropy": (lambda m, x: m.log1p(np.sum(m.exp(x[1:] - x[0]))), (np.array([30.0, 1.0, 0.3]),)),
+    "compensated sum": (compensated, (np.abs(DATA),)),
+    "inverse series": (lambda m, x: 1 / taylor(m, x), (25.0,)),
     "network": (lambda m, x: np.sum(m.tanh(x @ np.full((5, 3), 0.25))), (rng.normal(size=5),)),
 }
+OVERFLOWS = ("logsumexp without its shift",)  # an infinity is the same in all runs
 TRACED = Floats()
 
 
@@ -172,7 +200,8 @@ def test_lost_digits_are_found_as_mpmath_counts_them(name: str):
     report = bl.digits(lambda *xs: program(TRACED, *xs))(*args)
     true = true_digits(program, args, report.value)
     assert true < 11, "the program loses digits"
-    assert true - 3 <= found(report) <= true + 1
+    assert abs(found(report) - true) < 0.1
+    assert true - 3 <= report.rows[-1].rounding <= true + 1 or name in OVERFLOWS
     assert report.losses, "the operation is named"
     assert "test_digits.py" in report.losses[0].place
     assert "loses" in report.title
@@ -184,7 +213,8 @@ def test_programs_that_lose_nothing_are_not_accused(name: str):
     report = bl.digits(lambda *xs: program(TRACED, *xs))(*args)
     true = true_digits(program, args, report.value)
     assert true > 13
-    assert found(report) > 12.5
+    assert abs(found(report) - min(true, 15.954)) < 0.1
+    assert report.rows[-1].rounding > 12.5
     assert not report.losses
     assert "no line loses" in report.title
 
@@ -360,14 +390,14 @@ def test_digits_of_a_gradient_and_of_each_entry():
 
 def test_it_composes_with_vmap_and_with_rounded_arithmetic():
     report = bl.digits(bl.vmap(lambda x: (1 - np.cos(x)) / x**2))(np.array([1e-7, 0.5, 1.0]))
-    assert report.digits[0] < 3
+    assert 3 < report.digits[0] < 3.2
     assert np.all(report.digits[1:] > 13)
     narrow = bl.digits(lambda x: (np.float32(1) - np.cos(x)) / x**2)(np.float32(1e-3))
     assert narrow.digits < 2.5
     assert bl.digits(np.exp)(np.float32(1.0)).digits == pytest.approx(7.0, abs=0.8)
 
 
-def test_loops_and_branches_are_computed_in_random_rounding():
+def test_loops_and_branches_have_a_shadow_and_random_rounding():
     def muller(steps: int) -> Any:
         def step(carry: Any, _: Any) -> Any:
             before, now = carry
@@ -378,20 +408,22 @@ def test_loops_and_branches_are_computed_in_random_rounding():
     report = bl.digits(muller(9))(2.0, -4.0)
     assert report.digits < 9
     assert [row.op for row in report.losses] == ["scan"]
-    assert bl.digits(muller(40))(2.0, -4.0).digits > 14  # it has converged to another number than it should
+    assert bl.digits(muller(40))(2.0, -4.0).digits > 13  # the shadow, too, has converged to another number
     chosen = bl.digits(lambda x: bl.cond(x > 0, lambda x: np.exp(x) - 1, lambda x: x, x))
     assert chosen(1e-9).digits < 8
     assert chosen(-1e-9).digits > 15
     power = bl.digits(lambda x: bl.while_loop(lambda c: c[1] < 50, lambda c: (c[0] * 1.1, c[1] + 1), (x, 0))[0])
-    assert 13 < power(0.3).digits < 15.9
+    assert 13 < power(0.3).rows[-1].rounding < 15.9
+    assert power(0.3).digits > 15
 
 
 def test_numbers_that_become_inf_or_nan_are_named():
     report = bl.digits(lambda x: np.log(np.sum(np.exp(x))))(np.array([800.0, 801.0]))
     assert [row.op for row in report.losses] == ["exp"]
-    rows = {row.op: row.digits for row in bl.digits(lambda x: np.log(np.exp(x)))(np.full(20, 800.0)).rows}
-    assert rows["exp"] == 0
-    assert rows["log"] > 15, "inf is not rounded to the largest number"
+    rows = {row.op: row for row in bl.digits(lambda x: np.log(np.exp(x)))(np.full(20, 800.0)).rows}
+    assert rows["exp"].digits == 0
+    assert rows["log"].rounding > 15, "inf is not rounded to the largest number"
+    assert rows["log"].digits == 0, "the exact number is 800"
     masked = bl.digits(lambda x: np.sum(np.exp(np.where(np.array([True, False]), x, -np.inf))))
     assert not masked(np.array([1.3, 2.0])).losses
 
@@ -423,7 +455,8 @@ def test_the_random_numbers_are_those_of_the_seed():
 
     f = bl.digits(minus_one, seed=3)
     assert f(1e-9).digits == f(1e-9).digits
-    assert len({float(bl.digits(minus_one, seed=s)(1e-9).digits) for s in range(5)}) > 1
+    assert len({bl.digits(minus_one, seed=s)(1e-9).rows[-1].rounding for s in range(5)}) > 1
+    assert len({float(bl.digits(minus_one, seed=s)(1e-9).digits) for s in range(5)}) == 1
 
 
 def counted_builds(monkeypatch: pytest.MonkeyPatch) -> list[Graph]:
@@ -450,11 +483,11 @@ def test_kernels_are_found_again_and_see_what_has_changed(monkeypatch: pytest.Mo
     assert not made
     scale = 3.0
     assert bl.digits(f)(1e-9).value == pytest.approx(3 * first.value)
-    assert len(made) == 1
+    assert len(made) == 2, "the graph, and its shadow"
     for k in range(40):
         bl.digits(lambda x, k=k: x + k + 0.5)(1.0)
     assert bl.digits(f)(1e-9).value == pytest.approx(3 * first.value)
-    assert len(made) == 42, "the last graphs are kept"
+    assert len(made) == 84, "the last graphs are kept"
 
 
 def test_what_cannot_be_measured_is_refused():

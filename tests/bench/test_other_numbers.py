@@ -51,6 +51,31 @@ def test_rounded_values_are_pychops() -> None:
         assert line.seconds
 
 
+def test_values_and_errors_are_those_of_fifty_digits() -> None:
+    jax_or_skip()
+    ours, jax, mpmath = judged("digits")
+    assert jax.gap == "JAX has no numbers of 32 digits"
+    for line in (ours, mpmath):
+        assert line.verdict is not None
+        assert line.verdict.passed, line
+        assert line.seconds
+
+
+def test_errors_that_are_wrong_are_not_timed() -> None:
+    def wrong(task: OtherNumbers, variant: str) -> NumbersTask:
+        right = open_task(task, variant)
+
+        def call(x: Any) -> Mapping[str, Any]:
+            found = right.answer(0 if x is task.points[0] else 1, "float64").gradients
+            return {"nearest": found["nearest"], "rest": found["rest"] * (1 + 1e-6)}
+
+        return NumbersTask(task, call)
+
+    ours = judged("digits", wrong)[0]
+    assert ours.verdict is not None
+    assert not ours.verdict.passed
+
+
 def test_bounds_that_are_too_narrow_are_not_timed() -> None:
     def narrow(task: OtherNumbers, variant: str) -> NumbersTask:
         right = open_task(task, variant)
@@ -74,8 +99,10 @@ def test_conclusions_compare_with_values() -> None:
         def __init__(self, kind: str, seconds: float) -> None:
             self.size, self.seconds = {"numbers": kind}, seconds
 
-    said = CASE.conclusions([Line("values", 1.0), Line("intervals", 4.5), Line("jets", 9.0), Line("rounded", 2.5)])
-    assert [np.float64(4.5) <= AIM, len(said)] == [True, 3]
+    times = {"values": 1.0, "intervals": 4.5, "jets": 9.0, "rounded": 2.5, "digits": 3.5}
+    said = CASE.conclusions([Line(kind, seconds) for kind, seconds in times.items()])
+    assert [np.float64(4.5) <= AIM, len(said)] == [True, 4]
     assert "4.5 times" in said[0]
     assert "9.0 times" in said[1]
     assert "bfloat16 takes 2.5 times" in said[2]
+    assert "Errors of all values take 3.5 times" in said[3]

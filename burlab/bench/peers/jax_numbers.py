@@ -20,6 +20,8 @@ def jax_numbers(problem: OtherNumbers, jax: ModuleType, np_: Namespace) -> Numbe
         raise Unavailable("JAX has no intervals")
     if problem.kind == "rounded":
         raise Unavailable("JAX has bfloat16 as a dtype, with sums of its own")
+    if problem.kind == "digits":
+        raise Unavailable("JAX has no numbers of 32 digits")
     f = partial(problem.function, np_)
     call: Any = jax.jit(f if problem.kind == "values" else _jets(problem, f))
     return NumbersTask(problem, lambda x: named(problem.kind, call(x)), jax.block_until_ready)

@@ -20,7 +20,8 @@ def open_task(problem: Problem, variant: str) -> Task:
         raise Unavailable("mpmath has no formats with a least and a largest number")
     if not isinstance(problem, OtherNumbers) or problem.kind == "jets":
         raise Unavailable("mpmath computes no derivatives but numerical ones, some seconds for a row")
-    return NumbersTask(problem, (_values if problem.kind == "values" else _intervals)(problem, mpmath))
+    calls = {"values": _values, "intervals": _intervals, "digits": _digits}
+    return NumbersTask(problem, calls[problem.kind](problem, mpmath))
 
 
 def namespace(context: Any) -> Namespace:
@@ -33,6 +34,18 @@ def _values(problem: OtherNumbers, mpmath: Any) -> Any:
 
     def call(x: Array) -> Mapping[str, Any]:
         return {"values": problem.function(np_, _numbers(x, mpmath.mpf)).astype(float)}
+
+    return call
+
+
+def _digits(problem: OtherNumbers, mpmath: Any) -> Any:
+    """The nearest doubles, and what is left, in 50 digits. Roots of whole numbers are doubles, as in the program."""
+    np_ = namespace(mpmath.mp)
+
+    def call(x: Array) -> Mapping[str, Any]:
+        with mpmath.workdps(50):
+            exact = problem.function(np_, _numbers(x, mpmath.mpf))
+            return named("digits", (exact.astype(float), (exact - exact.astype(float)).astype(float)))
 
     return call
 

@@ -10,6 +10,7 @@ import numpy as np
 import burlab as bl
 from burlab.bench.namespace import BURLAB
 from burlab.bench.problem import Answer, Array, OtherNumbers
+from burlab.transforms.numbers.shadow import with_errors
 
 from .task import Gradient
 
@@ -51,7 +52,11 @@ def burlab_task(problem: OtherNumbers) -> NumbersTask:
     def jets(x: Array) -> Any:
         return bl.taylor(f, x, problem.direction, problem.order)
 
-    functions = {"values": f, "intervals": bounds, "jets": jets, "rounded": bl.precision(f, "bfloat16")}
+    def errors(x: Array) -> Any:
+        return with_errors(f, x)
+
+    narrow = bl.precision(f, "bfloat16")
+    functions = {"values": f, "intervals": bounds, "jets": jets, "rounded": narrow, "digits": errors}
     kernel: Any = bl.compile(functions[problem.kind], x)
 
     def call(x: Array) -> Mapping[str, Array]:
@@ -62,5 +67,9 @@ def burlab_task(problem: OtherNumbers) -> NumbersTask:
 
 
 def named(kind: str, found: Any) -> Mapping[str, Any]:
-    """Results by name."""
+    """Results by name. Of a value with its error, the nearest double, and 2^53 times the rest."""
+    if kind == "digits":
+        value, error = (np.asarray(part) for part in found)
+        nearest = value + error
+        return {"nearest": nearest, "rest": ((value - nearest) + error) * 2.0**53}
     return dict(zip(("low", "high"), found, strict=True)) if kind == "intervals" else {kind: found}

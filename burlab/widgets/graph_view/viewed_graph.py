@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from burlab.analysis.graph_digits import graph_digits, most_digits
+from burlab.analysis.digit_counts import most_digits
+from burlab.analysis.graph_digits import graph_digits
 from burlab.compiler.executable import Executable, build
 from burlab.compiler.inspection.account import Entry
 from burlab.compiler.ir.plan import KernelPlan

@@ -22,7 +22,8 @@ INEXACT = frozenset(
     "add sub mul div square cube sqrt remainder ldexp arctan2 softplus polygamma digamma betaln beta zeta_derivative "
     "zeta riemann_zeta xlogy xlog1py rel_entr power_exp ndtri mills_excess mills log_ndtr jv iv ive yv kv kve "
     "gamma_density_by gammainc_by gammainc gammaincc beta_density_by betainc_by betainc betaincc stdtr gammaincinv "
-    "gammainccinv betaincinv betainccinv stdtrit".split()
+    "gammainccinv betaincinv betainccinv stdtrit sum_error product_error quotient_error exp_error expm1_error "
+    "sin_error cos_error".split()
 )
 INEXACT_ARRAYS = frozenset(
     "sum cumsum convert contract scatter fft rfft irfft squares norm eig expm eigh svd lu lu_solve solve_triangular "

@@ -33,6 +33,7 @@ _BY_PARAMETER = "no bound of its error is known: it is a derivative by a paramet
 _FACTORS = "the signs and the order of rows and columns may change inside of a box"
 _PLANNED = "it stands in plans only"
 _SPARSE = "sums of sparse rows have no bound of their error here"
+_ERRORS = "it is an error of a computed number, which cancels digits"
 _RANDOM = "it makes random numbers of integers"
 REFUSED: dict[str, str] = {
     **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"), _BITS),
@@ -43,6 +44,8 @@ REFUSED: dict[str, str] = {
     **dict.fromkeys(("matvec", "multiply_add", "squares", "block_results", "of_all_blocks", "blocks"), _PLANNED),
     **dict.fromkeys(("sparse_product", "sampled_product", "row_products", "spread_rows", "row_samples"), _SPARSE),
     **dict.fromkeys(("fold_in", "uniform"), _RANDOM),
+    **dict.fromkeys(("sum_error", "product_error", "quotient_error"), _ERRORS),
+    **dict.fromkeys(("exp_error", "expm1_error", "sin_error", "cos_error"), _ERRORS),
     "ask": "its answer comes from outside of the function",
     "special": "SciPy computes it, with errors that are not known",
 }  # fmt: skip
