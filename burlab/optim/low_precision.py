@@ -61,7 +61,7 @@ class rounded(Wrapper):
         inner, scale = start(self.inner, x, f), LossScale.of(self.scale)
         own: dict[str, Any] = {} if scale is None else scale.init(x.dtype)
         leaves, structure = tree.flatten(inner)
-        stored = tree.unflatten(structure, [self._nearest(self.state, leaf) for leaf in leaves])
+        stored = tree.unflatten(structure, [nearest(self.state, leaf) for leaf in leaves])
         return {"inner": stored, "scale": own}
 
     def output(self, x: Vector, state: State) -> Vector:
@@ -76,11 +76,11 @@ class rounded(Wrapper):
         """The step along the rounded gradient, unless that overflows."""
         scale, own = LossScale.of(self.scale), state["scale"]
         if scale is None:
-            g = self._nearest(self.gradients, g)
+            g = nearest(self.gradients, g)
             after, inner = self.advance(g, state["inner"], x, t, f)
             return self._drawn(self.params, after, f, 0), {"inner": self._stored(inner, f), "scale": own}
         wanted = g * own["scale"]
-        scaled = self._nearest(self.gradients, wanted)
+        scaled = nearest(self.gradients, wanted)
         finite = np.all(self._fits(wanted, scaled, scale))
         known = np.where(finite, scaled / own["scale"], 0.0).astype(g.dtype)
         after, inner = self.advance(known, state["inner"], x, t, f)
@@ -108,11 +108,13 @@ class rounded(Wrapper):
 
     def _drawn(self, name: FormatName | None, x: Any, f: Queries, number: int) -> Any:
         if not self.stochastic or name is None or not _is_stored(x):
-            return self._nearest(name, x)
+            return nearest(name, x)
         return round_to(name, x, key=random.fold_in(random.fold_in(f.key, _DRAWS), number))
 
-    def _nearest(self, name: FormatName | None, x: Any) -> Any:
-        return round_to(name, x) if name is not None and _is_stored(x) else x
+
+def nearest(name: FormatName | None, x: Any) -> Any:
+    """Return an array of floats rounded to the nearest numbers of a format, and everything else as it is."""
+    return round_to(name, x) if name is not None and _is_stored(x) else x
 
 
 def _is_stored(x: Any) -> bool:

@@ -4,14 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from burlab.graph import tree
 from burlab.transforms.numbers.rounded_functions import precision
 from burlab.transforms.numbers.roundings import FormatName, Rounding, round_to
 
 from .gradient_place import through
 from .loss_scale import LossScale
-from .low_precision import rounded
-from .optimizer import Optimizer
+from .low_precision import nearest, rounded
+from .optimizer import Optimizer, State
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,47 @@ class Formats:
         """Return an optimizer with a rounded gradient, state and x."""
         params = None if self.master else self.params
         found = rounded(optimizer, self.gradients, self.state, params, self.scale, self.stochastic)
-        changes = any(x is not None for x in (self.gradients, self.state, params, self.scale))
-        inner = found if changes else optimizer
-        return through(inner, RoundParameters(self.params), at="T(x)") if self.master and self.params else inner
+        inner = found if self._rounds else optimizer
+        return through(inner, RoundParameters(self.params), at="T(x)") if self._moves else inner
+
+    @property
+    def _rounds(self) -> bool:
+        """Return True if `of_optimizer` wraps in `rounded`."""
+        params = None if self.master else self.params
+        return any(x is not None for x in (self.gradients, self.state, params, self.scale))
+
+    @property
+    def _moves(self) -> bool:
+        """Return True if `of_optimizer` wraps in `through`."""
+        return self.master and self.params is not None
+
+    def inside(self, optimizer: Any) -> Any:
+        """Return the optimizer that `of_optimizer` was given."""
+        optimizer = optimizer.inner if self._moves else optimizer
+        return optimizer.inner if self._rounds else optimizer
+
+    def inside_state(self, state: State) -> State:
+        """Return the state of the optimizer inside, from that of the one that `of_optimizer` gives."""
+        state = state["inner"] if self._moves else state
+        return state["inner"] if self._rounds else state
+
+    def around_state(self, initial: State, inside: State, t: int) -> State:
+        """Return the state in these formats for an optimizer inside that is at step t.
+
+        Args:
+            initial: The state at step 0, of which the loss scale stays.
+            inside: The state of the optimizer inside, whose arrays are rounded to the nearest number.
+            t: Steps done.
+        """
+        if self._moves:
+            return {**initial, "inner": self._stored(initial["inner"], inside), "t": np.asarray(t)}
+        return self._stored(initial, inside)
+
+    def _stored(self, initial: State, inside: State) -> State:
+        if not self._rounds:
+            return inside
+        leaves, structure = tree.flatten(inside)
+        return {**initial, "inner": tree.unflatten(structure, [nearest(self.state, leaf) for leaf in leaves])}
 
     def of_start(self, x0: Any) -> Any:
         """Return a start that has the format of x, if nothing more exact is kept."""

@@ -13,12 +13,14 @@ from burlab.graph import tree
 from burlab.problems.alternating import arrays_of_parts
 from burlab.problems.point import is_float
 from burlab.run.file.form import check_document, with_current_names
+from burlab.run.file.formats_json import formats_from_json
 from burlab.run.file.recipe import Given, bits, rebuild
-from burlab.run.file.save_run import KIND, STANDING
+from burlab.run.file.save_run import BEFORE, KIND, STANDING
+from burlab.run.loop.carried import counted
+from burlab.run.loop.continued_loop import ContinuedLoop
 from burlab.run.loop.loop import RunLoop
 from burlab.run.loop.setup import Setup
 from burlab.run.loop.snapshot import Saved, TableContents, Tables
-from burlab.run.record.recorder import SAMPLES
 from burlab.run.record.stop import Stop, check_norm, check_stop, check_when
 from burlab.run.record.tables import KINDS
 from burlab.run.record.traces import MAX_SAMPLES, SAMPLED
@@ -75,22 +77,40 @@ def load_run(
     try:
         document = with_current_names(document)
         check_document(document)
-        saved = _saved(document, arrays)
-        start = _start(saved)
-        setup = rebuild(document["recipe"], arrays, start, Given(given, validation, like, stop))
-        saved = _counting(saved, setup)
-        _verify(saved, setup)
+        engine = _restored(document, arrays, Given(given, validation, like, stop))
     except FileError as error:
         raise FileError(f"{path}: {error}") from error
     except UnregisteredError as error:
         raise UnregisteredError(f"{path}: {error}") from None
     except BurlabError as error:
         raise FileError(f"{path} is malformed: {error} Use another copy.") from error
+    setup = engine.now.setup if isinstance(engine, ContinuedLoop) else engine.setup
     check_norm(setup.stop.grad_norm, setup.stop.of, setup.knows_norm, "stop", "Stop(value=), or Stop(when=)")
     setup.norm_column(setup.stop.of)
     check_when(setup.stop, setup.budgets[1])
     _warn(path, document["recipe"], setup, stop)
-    return Run(RunLoop.restored(setup, saved), setup.part or setup.start, setup.rule.schedules, None, None)
+    return Run(engine, setup.part or setup.start, setup.rule.schedules, None, None)
+
+
+def _restored(document: dict[str, Any], arrays: dict[str, Array], given: Given) -> RunLoop | ContinuedLoop:
+    """Return the engine of a document, with the loops that did its steps in other formats of numbers."""
+    before = None
+    if "before" in document:
+        earlier = {name.removeprefix(BEFORE): array for name, array in arrays.items() if name.startswith(BEFORE)}
+        before = _restored(document["before"], earlier, given)
+    first = 0 if before is None else before.view().length
+    saved = _saved(document, arrays)
+    setup = rebuild(document["recipe"], arrays, _start(saved), given)
+    setup = replace(setup, formats=formats_from_json(document.get("formats")))
+    saved = _counting(saved, setup)
+    _verify(saved, setup, first)
+    loop = RunLoop.restored(setup, saved)
+    if before is None:
+        return loop
+    step, engine = before.view().step, ContinuedLoop(before, loop, first)
+    if step < first:
+        engine.seek(step)
+    return engine
 
 
 def _saved(document: dict[str, Any], arrays: dict[str, Array]) -> Saved:
@@ -123,8 +143,8 @@ def _start(saved: Saved) -> list[Array]:
     return [frame[0].copy() for frame in frames]  # a view would keep all keyframes
 
 
-def _are_keyframes(steps: Array, done: int) -> bool:
-    return steps.size > 0 and _rising(steps, 0, done) and steps[0] == 0 and bool((np.diff(steps) > 0).all())
+def _are_keyframes(steps: Array, first: int, done: int) -> bool:
+    return steps.size > 0 and _rising(steps, first, done) and steps[0] == first and bool((np.diff(steps) > 0).all())
 
 
 def _with_steps(path: TableContents, cells: list[Array]) -> TableContents:
@@ -140,10 +160,7 @@ def _counting(saved: Saved, setup: Setup) -> Saved:
     old, missing = saved.tables.record, setup.counters
     if not missing or len(old.columns) != len(setup.columns) - len(missing) or old.columns[0].ndim != 1:
         return saved
-    slots = np.arange(old.columns[0].size)
-    pairs = np.where(slots % 2, np.minimum((slots // 2 + 1) * old.span, old.rows), slots // 2 * old.span + 1)
-    samples = (slots + 1 if old.span == 2 else pairs) * np.float64(setup.stream.batch)
-    counts = [samples if name == SAMPLES else 0 * samples for name in missing]
+    counts = [counted(name, old, int(setup.stream.batch)) for name in missing]
     record = TableContents(old.rows, old.span, [*old.columns, *counts])
     return replace(saved, tables=replace(saved.tables, record=record))
 
@@ -161,15 +178,18 @@ def _numbered(arrays: dict[str, Array], name: str) -> list[Array]:
     return found
 
 
-def _verify(saved: Saved, setup: Setup) -> None:
-    """Raise FileError unless tables, events and keyframes fit each other and the recipe, as C++ relies on."""
+def _verify(saved: Saved, setup: Setup, first: int) -> None:
+    """Raise FileError unless tables, events and keyframes fit each other and the recipe, as C++ relies on.
+
+    first: the step that keyframes begin with.
+    """
     at, tables = saved.standing, saved.tables
     rows, span = tables.record.rows, tables.record.span
     slots = rows if span == 2 else -(-rows // max(span, 1)) * 2
     steps, hypers, values = saved.events
-    frames, first = saved.frame_steps, setup.start.leaves[0]
+    frames, x = saved.frame_steps, setup.start.leaves[0]
     rules = {
-        "cursor": 0 <= at.step <= at.done <= rows <= at.done + 1,
+        "cursor": first <= at.step <= at.done <= rows <= at.done + 1,
         "reason": 0 <= at.reason <= 6,
         "record": _fits(tables.record, len(setup.columns), slots) and _doubling(span, 2),
         "time stamps": _is_strided(tables.stamps, 2) and bool((np.diff(tables.stamps.columns[0]) > 0).all()),
@@ -179,11 +199,11 @@ def _verify(saved: Saved, setup: Setup) -> None:
         "events": steps.shape == hypers.shape == values.shape and _rising(steps, 0, at.done),
         "event's hyperparameters": bool(((hypers >= 0) & (hypers < len(setup.rule.hyper))).all()),
         "columns": len(set(setup.columns)) == len(setup.columns),
-        "keyframes": _are_keyframes(frames, at.done) or (setup.budgets[1] == 0 and not frames.size),
+        "keyframes": _are_keyframes(frames, first, at.done) or (setup.budgets[1] == 0 and not frames.size),
         "keyframes' cells": [(c.shape, c.dtype) for c in saved.frames]
         == [((len(frames), *shape), dtype) for shape, dtype in setup.buffers],
         "cells": [(cell.shape, cell.dtype) for cell in saved.buffers] == setup.buffers,
-        "x": is_float(first.dtype),
+        "x": is_float(x.dtype),
     }
     if broken := [name for name, holds in rules.items() if not holds]:
         raise FileError(f"it is malformed: its {broken[0]} do not fit the rest. Use another copy.")

@@ -15,7 +15,7 @@ from burlab.runtime.thread_limit import Threads, known_threads
 from burlab.typing import ArrayLike, Tree
 
 from .opener import Opener
-from .rounded_run import in_formats
+from .rounded_run import Reopening
 from .run import Run
 
 _DEFAULT = Stop()
@@ -96,8 +96,6 @@ def minimize(  # noqa: PLR0913 - all options of a run
     truth(has_aux, "has_aux")
     if progress is not None:
         truth(progress, "progress")
-    if formats is not None:
-        problem, x0, optimizer = in_formats(problem, x0, optimizer, formats)
     opener = Opener(
         problem,
         batch=batch,
@@ -113,7 +111,11 @@ def minimize(  # noqa: PLR0913 - all options of a run
         keyframe_bytes=keyframe_bytes,
         threads="where long" if threads is None else known_threads(threads),
     )
-    run = opener.open(x0, optimizer, seed)
+    run = (
+        opener.open(x0, optimizer, seed)
+        if formats is None
+        else Reopening(opener, optimizer, seed).in_formats(formats)(x0)
+    )
     if steps is not None:
         run.step(steps, progress=progress)
     return run

@@ -1,8 +1,7 @@
 """Openers create runs of one problem: they check its options, and runs share compiled code."""
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from burlab.graph import tree
 from burlab.optim import Optimizer, SciPy
 from burlab.optim.batches import Batches
 from burlab.optim.lazy_rule import lazy_rule
+from burlab.optim.number_formats import Formats
 from burlab.optim.part_places import part_places
 from burlab.optim.rule import UpdateRule
 from burlab.optim.rule_cache import find_rule
@@ -44,6 +44,7 @@ from burlab.runtime.memory import give_back
 from burlab.runtime.thread_limit import MAX_THREADS, Threads, known_threads, most_threads
 
 from .alike import SharedSetup, given_state
+from .rounded_run import Reopening, in_rounded_arithmetic
 from .run import Run
 
 _VALIDATED = "validation_value"
@@ -75,9 +76,11 @@ class Opener:
     history_bytes: int = 256 << 20
     keyframe_bytes: int = 64 << 20
     threads: Threads | Literal["where long"] | None = None
+    formats: Formats | None = None
     _setups: deque[SharedSetup] = field(
         default_factory=lambda: deque[SharedSetup](maxlen=MAX_SHARED_SETUPS), init=False, repr=False
     )
+    _in_formats: "dict[Formats, Opener]" = field(default_factory=dict["Formats", "Opener"], init=False, repr=False)
 
     def __post_init__(self) -> None:
         """A function of x that reads numbers is a sum of one term, as others of a run see it."""
@@ -86,8 +89,11 @@ class Opener:
         known = problem.oracle.numbers if isinstance(problem, FiniteSum) else None
         object.__setattr__(self, "validation", validation_of_numbers(self.validation, known))
 
-    def open(self, x0: tree.Tree, optimizer: Optimizer | SciPy, seed: int) -> Run:
-        """Return a run at step 0. Raises ArgumentError for options that do not fit."""
+    def open(self, x0: tree.Tree, optimizer: Optimizer | SciPy, seed: int, again: Reopening | None = None) -> Run:
+        """Return a run at step 0. Raises ArgumentError for options that do not fit.
+
+        again: what the run begins again by, if not by this opener.
+        """
         _check_optimizer(optimizer)
         check_stop(self.stop)
         budgets = (
@@ -109,7 +115,7 @@ class Opener:
                 raise DTypeError(
                     f"x0 has dtype {x.dtype}, but SciPy's minimizers step in float64. Use x0.astype(np.float64)."
                 )
-            return self._scipy(optimizer, start, seed, budgets)
+            return self._scipy(optimizer, start, seed, budgets, again)
         for shared in tuple(self._setups):
             if (found := shared.setup_of(optimizer, x, start, seed, self.batch, self.state)) is not None:
                 setup, leaves = found
@@ -122,13 +128,25 @@ class Opener:
         engine = RunLoop.open(setup, [x, *leaves])
         del x, leaves  # the engine has copies
         give_back(nbytes)
-        return Run(engine, start, setup.rule.schedules, self.problem, optimizer, self._again(optimizer, seed))
+        return Run(
+            engine, start, setup.rule.schedules, self.problem, optimizer, again or Reopening(self, optimizer, seed)
+        )
 
-    def _again(self, optimizer: Optimizer | SciPy, seed: int) -> Callable[[tree.Tree], Run]:
-        """Return a function that opens such a run at another start."""
-        return lambda x0: self.open(x0, optimizer, seed)
+    def in_formats(self, formats: Formats) -> "Opener":
+        """Return the opener of such runs in rounded arithmetic, the same one for equal formats."""
+        if formats not in self._in_formats:
+            problem = in_rounded_arithmetic(self.problem, formats)
+            self._in_formats[formats] = replace(self, problem=problem, hyper=None, formats=formats)
+        return self._in_formats[formats]
 
-    def _scipy(self, optimizer: SciPy, start: Point | Trainable, seed: int, budgets: tuple[int, int]) -> Run:
+    def _scipy(
+        self,
+        optimizer: SciPy,
+        start: Point | Trainable,
+        seed: int,
+        budgets: tuple[int, int],
+        again: Reopening | None,
+    ) -> Run:
         oracle = self._oracle(start)
         stream = drawn(oracle.data.samples, self.batch, self.sampler, seed)
         oracle = _of_batches(oracle, stream, self.stop)
@@ -147,7 +165,7 @@ class Opener:
         point = start if isinstance(start, Point) else start.point
         threads = self._threads(oracle.kernels("value_and_grad", [point]), int(stream.batch))
         engine = ScipyEngine.open(optimizer, oracle, point, stream, threads, stop, budgets[1])
-        return Run(engine, start, {}, self.problem, optimizer, self._again(optimizer, seed))
+        return Run(engine, start, {}, self.problem, optimizer, again or Reopening(self, optimizer, seed))
 
     def _first(
         self,
@@ -198,6 +216,7 @@ class Opener:
             drawn=drawn_oracle,
             full=_full_gradient(rule, oracle, point, stream, threads, stop),
             numbers=_numbers_of(rule, oracle),
+            formats=self.formats,
         )
         setup.norm_column(stop.of)
         _check_names(setup)

@@ -1,39 +1,32 @@
 """A run: one optimizer on one problem, paused at step 0 until its first step."""
 
 import math
-import threading
-import time
-import warnings
 from collections.abc import Callable, Mapping
-from contextlib import closing, nullcontext
-from typing import Any, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 from burlab.compiler.inspection.profile import Profile
 from burlab.errors import ArgumentError, StatusError
 from burlab.graph import tree
-from burlab.graph.origin import user_line
 from burlab.optim import Optimizer, SciPy
+from burlab.optim.number_formats import Formats
 from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
-from burlab.run.record.engine import Engine, check_can_seek
-from burlab.run.record.stop import ENDLESS
-from burlab.runtime.checks.numbers import MAX_STEPS, real, whole
+from burlab.run.loop.continued_loop import ContinuedLoop
+from burlab.run.record.drags import Drags
+from burlab.run.record.engine import Engine
 
 from .family import Family
 from .hypers import Hypers, hyper_ranges
 from .predicate import Observer
-from .progress import ProgressBar, open_bar
 from .readings import Readings
 from .reopening import reopened
-from .run_breakpoints import Breakpoints, BreakpointTable
+from .rounded_run import Reopening, continued
 from .step_profile import profile
-
-_MOMENT = 1.0  # seconds that a line of text waits for a value
-_REDRAW = 0.1  # seconds between two updates of the progress bar
+from .stepping import MOMENT, Stepping
 
 
-class Run(Readings):
+class Run(Stepping):
     """A run of an optimizer on a problem, as `burlab.minimize` returns it.
 
     Steps run in a C++ thread; the same seed gives the same bits. After `stop`, what would step raises StatusError.
@@ -54,19 +47,14 @@ class Run(Readings):
         schedules: Mapping[str, Callable[[Any], Any]],
         problem: FiniteSum | Callable[..., Any] | None,
         optimizer: Optimizer | SciPy | None,
-        opener: Callable[[tree.Tree], "Run"] | None = None,
+        reopening: Reopening | None = None,
     ) -> None:
-        """opener: opens a run of the same kind at another start; None of a loaded run."""
+        """reopening: opens a run of the same kind at another start; None of a loaded run."""
         if not hasattr(engine, "hypers"):
             raise ArgumentError("a Run is made by bl.minimize(problem, x0, optimizer). Call that.")
         super().__init__(engine, start, problem, optimizer)
         self._schedules = schedules
-        self._opener = opener
-        self._blocking = threading.Lock()  # held while the run is moved
-        self._ended = False
-        self._pauses = 0
-        self._observer = Observer(engine) if engine.stop.when else None
-        self._breakpoints = BreakpointTable()
+        self._reopening = reopening
         self.family = Family(self)
 
     @property
@@ -80,29 +68,6 @@ class Run(Readings):
         # Not stored: a run must end with its last reference.
         allowed = lambda: hyper_ranges(self.problem, self.optimizer, self._engine.batch)  # noqa: E731
         return Hypers(self._engine, self._change, self._schedules, allowed)
-
-    @property
-    def running(self) -> bool:
-        """Return True if it is doing steps now."""
-        return not self._engine.view().rests or (self._observer is not None and self._observer.behind)
-
-    @property
-    def ended(self) -> bool:
-        """Return True after `stop`."""
-        return self._ended
-
-    @property
-    def breakpoints(self) -> Breakpoints:
-        """The breakpoints by number: add, remove, enable and disable them, also while it runs.
-
-        >>> import numpy as np, burlab as bl
-        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(1.25))
-        >>> number = run.breakpoints.add(rises=1.0)
-        >>> run.step(99); run.t, run.stopped.message
-        (1, 'Stopped at step 1 by breakpoint 1: the value has risen by more than 1 of its size, to 2.25.')
-        """
-        # Not stored: a run must end with its last reference.
-        return Breakpoints(self._breakpoints, self._arm, self._note, self._engine)
 
     @property
     def state(self) -> tree.Tree:
@@ -134,121 +99,10 @@ class Run(Readings):
             self._rest()
             return profile(self._engine)
 
-    def step(self, n: int = 1, *, progress: bool | None = False) -> None:
-        """Do n steps and wait for them; a run in the background is paused first.
-
-        Args:
-            n: Steps; fewer if `stop` ends them, or an interrupt, whose unfinished step does not count.
-            progress: True for a bar, False for none, None for a bar in a notebook or terminal.
-
-        Raises:
-            BurlabError: The error of a kernel, such as an index out of range; the steps before it are done.
-        """
-        n = whole(n, "n", 0, MAX_STEPS)
-        with self._stepping():
-            self._rest()
-            first = self.t
-            bar, patience = open_bar(n, progress, name=self._name()), 0.0
-            with nullcontext() if bar is None else closing(bar):
-                try:
-                    self._go(lambda: self._engine.aim(min(first + n, ENDLESS)), bar, first)
-                    patience = _MOMENT
-                finally:
-                    if bar is not None:
-                        value = self.row_value(patience)
-                        bar.update(self.t - first, self._engine.last_value() if math.isnan(value) else value)
-            self._warn()
-
-    def start(self, steps: int | None = None) -> None:
-        """Continue in the background and return at once.
-
-        Args:
-            steps: Steps to do; None: until it is paused or `stop` ends it.
-
-        >>> import numpy as np, burlab as bl
-        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(2), bl.optim.GD(1e-3))
-        >>> run.start(steps=100_000); run.wait(), run.t
-        (True, 100000)
-        """
-        steps = None if steps is None else whole(steps, "steps", 0, MAX_STEPS)
-        with self._stepping():
-            if steps is not None or self._observer is not None:
-                self._rest()
-            self._engine.aim(ENDLESS if steps is None else min(self.t + steps, ENDLESS))
-            if self._observer is not None:
-                self._observer.attend()
-
-    def pause(self) -> None:
-        """Rest at the step reached. An unfinished step is abandoned, and done again when the run continues."""
-        self._pauses += 1
-        self._rest()
-
-    @property
-    def pauses(self) -> int:
-        """Number of orders to pause so far, by `pause`, `seek` or an interrupt; a panel that plays the run polls it."""
-        return self._pauses
-
-    def _rest(self) -> None:
-        if not self.running:
-            return
-        self._engine.pause()
-        while not self._pulse(1.0):
-            pass  # an interrupt is raised here
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the run rests. An interrupt (KeyboardInterrupt) pauses it.
-
-        Args:
-            timeout: Seconds to wait at most; None: without limit.
-
-        Returns:
-            True if the run rests.
-
-        Raises:
-            BurlabError: The error that stopped the run.
-        """
-        deadline = None if timeout is None else time.monotonic() + real(timeout, "timeout", 0.0)
-        try:
-            rests = self._wait(deadline)
-        except BaseException:
-            self._pauses += 1
-            self._engine.pause()
-            raise
-        if rests:
-            self._warn()
-        return rests
-
-    def rests(self, timeout: float = 0.0) -> bool:
-        """Wait until the run rests, at most `timeout` seconds and at most 50 ms, and raise nothing; True if it does."""
-        return self._pulse(timeout)
-
-    def seek(self, step: int) -> None:
-        """Go to a step of the record and rest there: x, state, hyperparameters and `t` are restored, bit for bit.
-
-        Args:
-            step: From 0 to `length`; an interrupted seek rests at the step it has reached. Going on from there does the
-                same steps again, then new ones. A change of a hyperparameter there begins a new record, see `parent`.
-
-        Raises:
-            StatusError: The run stores no keyframes (`keyframe_bytes=0`).
-
-        >>> import numpy as np, burlab as bl
-        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=4)
-        >>> run.seek(2); run.t, run.x, run.length
-        (2, array([0.25]), 4)
-        """
-        with self._stepping():
-            self.pause()
-            step = whole(step, "step", 0, self.length)
-            if step != self.t:
-                check_can_seek(self._engine, "seek")
-            self._go(lambda: self._engine.seek(step))
-            self._warn()
-
     @property
     def can_restart(self) -> bool:
         """Return True if it can begin again at another point: if it was not loaded from a file."""
-        return self._opener is not None
+        return self._reopening is not None
 
     def restart(self, x0: tree.Tree) -> None:
         """Begin again at another point, with the hyperparameters as they are: rest at step 0 of a new record.
@@ -267,43 +121,84 @@ class Run(Readings):
         """
         with self._stepping():
             self.pause()
-            other = reopened(self, self._opener, x0)
-            line = self._with(self._engine)
-            line.family.inherit(self.family)
-            super().__init__(other.engine, other._start, self.problem, self.optimizer)  # noqa: SLF001 - a run's own
-            self._observer = Observer(other.engine) if other.engine.stop.when else None
-            line.family.adopt(self, self.x)
-            self._breakpoints.cut(0)
-            self._arm()
+            other = reopened(self, self._present_reopening(), x0)
+            self._go_on(other.engine, other)
+            self.family.x0 = self.x
 
-    def fork(self, **hypers: float) -> "Run":
-        """Return another run, at rest at the same step, with some hyperparameters changed.
+    @property
+    def reopening(self) -> Reopening | None:
+        """What opens runs of the same kind at another start, or in other formats; None of a loaded run."""
+        return self._reopening
+
+    @property
+    def formats(self) -> Formats | None:
+        """The formats of the numbers of the next step; None: those of x0's dtype.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(np.sum, np.ones(1), bl.optim.GD(0.1), formats=bl.Formats(compute="bfloat16"))
+        >>> run.formats.compute, run.fork(formats=None).formats
+        ('bfloat16', None)
+        """
+        return self._engine.formats
+
+    def fork(self, *, formats: Formats | Literal["same"] | None = "same", **hypers: float) -> "Run":
+        """Return another run, at rest at the same step, with some hyperparameters or the formats of numbers changed.
 
         Args:
+            formats: `bl.Formats` of its steps from here on, which are compiled; None: those of x0's dtype.
             hypers: New values of live hyperparameters, by name.
 
         Returns:
-            The fork, with the record up to here. With nothing changed its next steps have the bits of this run's.
+            The fork, with the record up to here. With nothing changed its next steps have the bits of this run's. In
+            other formats it begins at `iterate` with the optimizer's state, both rounded to the nearest numbers; with
+            `Formats.master`, x stays as it is.
+
+        Raises:
+            ArgumentError: The problem or the optimizer cannot compute in these formats.
+            StatusError: The run was loaded from a file.
 
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2)
         >>> other = run.fork(lr=0.5); other.step(); other.x, run.t
         (array([0.]), 2)
+        >>> coarse = run.fork(formats=bl.Formats(params="int8", master=False)); coarse.x, coarse.t
+        (array([0.]), 2)
         """
         changes = {name: self.hyper.check(name, value) for name, value in hypers.items()}
-        engine = self._engine.fork()
-        other = self._with(engine)
+        if isinstance(formats, str) and formats == "same":
+            other = self._with(self._engine.fork())
+        else:
+            engine, opened = continued(self, self._start, formats)
+            other = opened._with(engine, self._drags)  # noqa: SLF001 - a run's own
         self.family.adopt(other)
         for name, value in changes.items():
             other.hyper[name] = value
-        engine.settle()
+        other.engine.settle()
         return other
 
-    def stop(self) -> None:
-        """End the run's thread for good. The run can still be read, but cannot step any more."""
-        self._rest()
-        self._ended = True
-        self._engine.end()
+    def change_formats(self, formats: Formats | None) -> None:
+        """Go on in other formats of numbers from here. The record so far stays in `parent`, and here up to this step.
+
+        Going back to an earlier step, and on from there, does the recorded steps in the formats that they had.
+
+        Args:
+            formats: See `fork`.
+
+        Raises:
+            ArgumentError: The problem or the optimizer cannot compute in these formats.
+            StatusError: The run was loaded from a file, or was stopped for good.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2)
+        >>> run.change_formats(bl.Formats(params="int8", master=False)); run.step(); run.x
+        array([0.])
+        >>> run.seek(1); run.x, run.formats, run.length
+        (array([0.5]), None, 3)
+        """
+        with self._stepping():
+            self.pause()
+            engine, opened = continued(self, self._start, formats)
+            self._go_on(engine, opened)
 
     def __reduce_ex__(self, _: SupportsIndex) -> Any:
         raise StatusError(
@@ -311,38 +206,51 @@ class Run(Readings):
             "run.save(path) a file that bl.load_run reads."
         )
 
-    def _stepping(self) -> "threading.Lock":
-        """Return the lock of calls that change the step."""
-        if self._ended:
-            raise StatusError("this run was stopped for good. What it computed can be read; start another one to step.")
-        self._note()
-        return self._blocking
-
-    def _note(self) -> None:
-        """Store the hit of a breakpoint at which the run rests, before it continues."""
-        self._breakpoints.note(self._engine.view().stopped, self.at)
-
-    def _with(self, engine: Engine) -> "Run":
-        other = Run(engine, self._start, self._schedules, self.problem, self.optimizer, self._opener)
-        other._drags = self._drags.copy()
+    def _with(self, engine: Engine, drags: Drags | None = None) -> "Run":
+        other = Run(engine, self._start, self._schedules, self.problem, self.optimizer, self._reopening)
+        other._drags = (drags or self._drags).copy()
         return other
 
-    def _arm(self) -> None:
-        points = self._breakpoints.enabled()
-        self._engine.arm(points)
-        whens = {number: point.when for number, point in points.items() if point.when is not None}
-        if whens and self._observer is None:
-            self._observer = Observer(self._engine)
-        if self._observer is not None:
-            self._observer.arm(whens)
-            if not self._engine.view().rests:
-                self._observer.attend()
+    def _go_on(self, engine: Engine, like: "Run") -> None:
+        """Take another engine, of a run like another one; the record so far is that of a new parent."""
+        line, drags = self._with(self._engine), self._drags.copy()
+        line.family.inherit(self.family)
+        Readings.__init__(self, engine, like._start, like.problem, like.optimizer)  # noqa: SLF001 - a run's own
+        self._reopening = like.reopening
+        self._observer = Observer(engine) if engine.stop.when else None
+        if self.t:
+            self._drags = drags
+            self._drags.cut(self.t)
+        line.family.adopt(self)
+        self._breakpoints.cut(self.t)
+        self._arm()
+
+    def _present_reopening(self) -> Reopening | None:
+        """What opens runs in the formats of the present step."""
+        return self._reopening and self._reopening.in_formats(self.formats)
+
+    def _leave_later_formats(self) -> Engine:
+        """Leave the steps in later formats, which a change in the past of their begin makes another line.
+
+        Return the engine that keeps them.
+        """
+        old, self._reopening = self._engine, self._present_reopening()
+        self._engine = old.fork()
+        if self._reopening is not None:
+            self.problem, self.optimizer = self._reopening.minimized
+        self._observer = Observer(self._engine) if self._engine.stop.when else None
+        self._arm()
+        return old
 
     def _change(self, index: int, value: float, begins: bool | None) -> None:
         self._stepping()
         at = self.t
         rests = self._engine.view().rests
-        old = self._engine.set(index, value)
+        if isinstance(self._engine, ContinuedLoop) and self._engine.is_back:
+            old = self._leave_later_formats()
+            self._engine.set(index, value)
+        else:
+            old = self._engine.set(index, value)
         if rests:
             self._engine.settle()  # so that what is read next knows of it; a run that steps is not waited for
             self._breakpoints.cut(self.t)
@@ -354,41 +262,7 @@ class Run(Readings):
             self._drags.cut(at)
         self._drags.note(self._engine.hypers[index], at, begins=begins)
 
-    def _go(self, order: Callable[[], None], bar: ProgressBar | None = None, first: int = 0) -> None:
-        try:
-            order()
-            self._wait(None, bar, first)
-        except BaseException:
-            self._engine.pause()
-            self._engine.rests(1.0)  # at most 50 ms: a single kernel call cannot be cut short
-            raise
-
-    def _pulse(self, seconds: float) -> bool:
-        """Wait a moment; return True if the run rests and no predicate can set it back."""
-        return self._engine.rests(seconds) if self._observer is None else self._observer.pulse(seconds)
-
-    def _wait(self, deadline: float | None, bar: ProgressBar | None = None, first: int = 0) -> bool:
-        shown = time.monotonic()
-        while not self._pulse(1.0 if deadline is None else max(deadline - time.monotonic(), 0.0)):
-            now = time.monotonic()
-            if deadline is not None and now >= deadline:
-                return False
-            if bar is not None and now - shown > _REDRAW:
-                shown = now
-                bar.update(self.t - first, self._engine.last_value())
-        if self._observer is not None:
-            self._observer.check()
-        self._engine.check()
-        return True
-
-    def _warn(self) -> None:
-        """Warn of a run that ended with inf or nan, after its bar is closed."""
-        stopped = self.stopped
-        if stopped is not None and stopped.reason == "non_finite":
-            file, line = user_line() or ("burlab", 0)
-            warnings.warn_explicit(stopped.message, RuntimeWarning, file, line)
-
     def __repr__(self) -> str:
-        value = self.row_value(_MOMENT) if self.t else math.nan
+        value = self.row_value(MOMENT) if self.t else math.nan
         known = "" if math.isnan(value) else f"{self.value_name} {value:.6g}, "
         return f"<Run at step {self.t}, {known}{self.hyper}>"

@@ -139,10 +139,16 @@ def with_current_names(document: object) -> Any:
     return found | {"recipe": named}
 
 
-def check_document(document: object) -> None:
+_OPTIONAL = {"formats", "before"}  # formats of numbers, and the document of the run of earlier steps in others
+
+
+def check_document(document: object, depth: int = 0) -> None:
     """Raise FileError, which names the wrong part."""
-    if type(document) is not dict or document.keys() != _PARTS.keys():
+    found = cast("dict[str, Any]", document) if type(document) is dict else {}
+    if found.keys() - _OPTIONAL != _PARTS.keys() or depth > _DEEPEST:
         raise FileError(f"it is malformed: expected {', '.join(_PARTS)} in its document. Use another copy.")
     for name, check in _PARTS.items():
-        if not check(document[name]):
+        if not check(found[name]):
             raise FileError(f"it is malformed: its {name} holds what is not of the type or range. Use another copy.")
+    if "before" in found:
+        check_document(found["before"], depth + 1)

@@ -58,6 +58,7 @@ class RunLoop:
         self.can_seek = setup.budgets[1] > 0
         self.is_exact, self.takes_all, self.averages = setup.is_exact, setup.takes_all, setup.output is not None
         self.value_at = setup.rule.value_at
+        self.formats = setup.formats
 
     @staticmethod
     def open(setup: Setup, buffers: Start, change: Change | None = None) -> "RunLoop":

@@ -13,6 +13,7 @@ from burlab.graph import Graph, tree
 from burlab.graph.tracing.function_structure import Weak
 from burlab.graph.tracing.trace_cache import TraceCache
 from burlab.optim.batches import ROWS
+from burlab.optim.number_formats import Formats
 from burlab.optim.rule import Form, UpdateRule
 from burlab.problems.kernels.loss import Loss
 from burlab.problems.kernels.loss_state import StateForm
@@ -118,6 +119,7 @@ class Setup:
     size: Executable | None = None  # how many samples a step has, where that varies
     sampler: Executable | None = None  # names the samples of a step, where a function of the user's does
     numbers: NumbersOfLoss | None = None  # that the losses read
+    formats: Formats | None = None  # that loss and update round to
 
     @cached_property
     def step_loss(self) -> Loss:
@@ -154,6 +156,7 @@ class Setup:
         drawn: KernelSource | None = None,
         full: Validation | None = None,
         numbers: NumbersOfLoss | None = None,
+        formats: Formats | None = None,
     ) -> "Setup":
         """Return a setup whose update and queries are compiled. drawn: the source for the batches, if not `oracle`."""
         inputs = 0 if numbers is None else numbers.inputs
@@ -180,6 +183,7 @@ class Setup:
             None if rule.size is None else _built(rule.size),
             None if stream.graph is None else _built(stream.graph),
             numbers,
+            formats,
         )
 
     @cached_property

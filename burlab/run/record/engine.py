@@ -5,6 +5,7 @@ from typing import Protocol
 
 from burlab.errors import StatusError
 from burlab.graph import tree
+from burlab.optim.number_formats import Formats
 from burlab.runtime.coerce import Array
 
 from .breakpoints import Breakpoint
@@ -22,7 +23,7 @@ class Engine(Recorder, Protocol):
     stop: when it rests by itself. has_gradient: whether a gradient is computed in each step; else its norm is nan.
     takes_all: whether the value of a row is of all samples; is_exact: and at the optimizer's output point.
     averages: whether that point is another one than x. value_at: the point of values in words, where the rule names it.
-    can_seek: whether it stores keyframes, to go back in its record.
+    can_seek: whether it stores keyframes, to go back in its record. formats: of the numbers of the present step.
     """
 
     hypers: tuple[str, ...]
@@ -34,6 +35,11 @@ class Engine(Recorder, Protocol):
     averages: bool
     value_at: str
     can_seek: bool
+
+    @property
+    def formats(self) -> Formats | None:
+        """The formats of the numbers of the present step; None: those of x0's dtype."""
+        ...
 
     def aim(self, target: int) -> None:
         """Order: run until `target` steps are done. A failure is forgotten and its step tried again."""

@@ -39,6 +39,7 @@ class ScipyEngine:
     takes_all = is_exact = True
     averages = False
     value_at = ""
+    formats = None
     has_gradient = True  # of points that a minimizer without gradients moves to, it is computed all the same
 
     def __init__(self, minimizer: SciPy, objective: ScipyObjective, stop: Stop, log: Log, head: int) -> None:
