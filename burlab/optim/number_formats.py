@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from burlab.graph import tree
+from burlab.transforms.numbers.formats import Format
 from burlab.transforms.numbers.rounded_functions import precision
 from burlab.transforms.numbers.roundings import FormatName, Rounding, round_to
 
@@ -14,6 +15,18 @@ from .gradient_place import through
 from .loss_scale import LossScale
 from .low_precision import nearest, rounded
 from .optimizer import Optimizer, State
+
+FIELDS = ("params", "compute", "gradients", "state")
+"""What of a run has a format."""
+
+
+def text_of(name: FormatName) -> str:
+    """Return a format as a user names it.
+
+    >>> text_of("bfloat16"), text_of((4, 3)), text_of(Format.integer(8))
+    ('bfloat16', '(4, 3)', 'a format of your own')
+    """
+    return "a format of your own" if isinstance(name, Format) else str(name)
 
 
 @dataclass(frozen=True)
@@ -78,7 +91,23 @@ class Formats:
         params = None if self.master else self.params
         found = rounded(optimizer, self.gradients, self.state, params, self.scale, self.stochastic)
         inner = found if self._rounds else optimizer
-        return through(inner, RoundParameters(self.params), at="T(x)") if self._moves else inner
+        if self.params is None or not self.master:
+            return inner
+        return through(inner, RoundParameters(self.params), at="T(x)")
+
+    @property
+    def words(self) -> str:
+        """The formats in words: a name, where all four have one format.
+
+        >>> from burlab import Formats
+        >>> Formats(params="e4m3", state="bfloat16").words, Formats(*4 * ["bfloat16"]).words
+        ('params e4m3, state bfloat16', 'bfloat16')
+        """
+        found = {field: getattr(self, field) for field in FIELDS}
+        if len(set(found.values())) == 1 and self.params is not None:
+            return text_of(self.params)
+        words = [f"{field} {text_of(name)}" for field, name in found.items() if name is not None]
+        return ", ".join(words) or ("a loss scale" if self.scale is not None else "x0's dtype")
 
     @property
     def _rounds(self) -> bool:

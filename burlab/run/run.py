@@ -141,6 +141,18 @@ class Run(Stepping):
         """
         return self._engine.formats
 
+    @property
+    def formats_from(self) -> dict[int, Formats | None]:
+        """The formats of all recorded steps, by the step from which on they hold.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(np.sum, np.ones(1), bl.optim.GD(0.1), steps=5)
+        >>> run.change_formats(bl.Formats(compute="e4m3"))
+        >>> {step: formats and formats.words for step, formats in run.formats_from.items()}
+        {0: None, 5: 'compute e4m3'}
+        """
+        return dict(self._engine.formats_from)
+
     def fork(self, *, formats: Formats | Literal["same"] | None = "same", **hypers: float) -> "Run":
         """Return another run, at rest at the same step, with some hyperparameters or the formats of numbers changed.
 

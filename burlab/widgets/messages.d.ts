@@ -195,6 +195,21 @@ export interface Panel extends Transport {
   readouts: [title: string, text: string][];
   knobs: Knob[];
   memory: Memory;
+  formats: Formats | null;
+}
+export type FormatField = "params" | "compute" | "gradients" | "state";
+/** Formats of numbers. choices: of each menu, "" is x0's dtype. own: the text of a format that menus do not offer, else "". */
+export interface Formats {
+  choices: Choice[];
+  values: Record<FormatField, string>;
+  own: Record<FormatField, string>;
+  stochastic: boolean;
+  master: boolean;
+  scaled: boolean;
+  words: string;
+  refused: string;
+  exact_loss: string;
+  compiling: boolean;
 }
 export type PanelIntent =
   | TransportIntent
@@ -210,6 +225,7 @@ export type PanelIntent =
   | { type: "break"; kind: string; text: string }
   | { type: "break_switch"; number: number; on: boolean }
   | { type: "break_remove"; number: number }
+  | ({ type: "formats"; stochastic: boolean; master: boolean; scaled: boolean } & Record<FormatField, string>)
   | Extract<ChartIntent, { type: "zoom" }>;
 
 export interface Racer {

@@ -67,6 +67,11 @@ class ContinuedLoop:
         """The formats of numbers of the present step."""
         return self.part.formats
 
+    @property
+    def formats_from(self) -> "dict[int, Formats | None]":
+        """The formats of numbers by the step from which on they hold."""
+        return {**self.before.formats_from, self.first: self.now.formats}
+
     def view(self) -> EngineState:
         """Return the state of the loops: the step of one, the record of both."""
         part, own = self.part, self.now.view()

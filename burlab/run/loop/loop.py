@@ -59,6 +59,7 @@ class RunLoop:
         self.is_exact, self.takes_all, self.averages = setup.is_exact, setup.takes_all, setup.output is not None
         self.value_at = setup.rule.value_at
         self.formats = setup.formats
+        self.formats_from = {0: setup.formats}
 
     @staticmethod
     def open(setup: Setup, buffers: Start, change: Change | None = None) -> "RunLoop":

@@ -41,6 +41,11 @@ class Engine(Recorder, Protocol):
         """The formats of the numbers of the present step; None: those of x0's dtype."""
         ...
 
+    @property
+    def formats_from(self) -> Mapping[int, Formats | None]:
+        """The formats by the step from which on they hold."""
+        ...
+
     def aim(self, target: int) -> None:
         """Order: run until `target` steps are done. A failure is forgotten and its step tried again."""
         ...

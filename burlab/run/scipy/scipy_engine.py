@@ -40,6 +40,7 @@ class ScipyEngine:
     averages = False
     value_at = ""
     formats = None
+    formats_from: Mapping[int, None] = {0: None}
     has_gradient = True  # of points that a minimizer without gradients moves to, it is computed all the same
 
     def __init__(self, minimizer: SciPy, objective: ScipyObjective, stop: Stop, log: Log, head: int) -> None:

@@ -28,6 +28,8 @@ def record(run: Any) -> tuple[str, list[tuple[str, str]], Section]:
     state, chart = model.state(), model.chart()
     facts = [("", state["status"]), *((knob["name"], knob["text"]) for knob in state["knobs"])]
     facts.append(("memory", state["memory"]["total"]))
+    if state["formats"] is not None:
+        facts.append(("numbers", state["formats"]["words"]))
     data = {"chart": encode(chart), **_rows(run, model)}
     return state["title"], facts, Section("record", svg(replace(chart, title="")), data)
 

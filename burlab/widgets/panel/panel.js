@@ -11,6 +11,7 @@ import { begin, follow } from "../live/live.js";
 import { buildTransport, foresee } from "../live/transport.js";
 import { buildBreaks } from "./breaks.js";
 import { buildCliff } from "./cliff.js";
+import { buildFormats } from "./formats.js";
 import { buildHead } from "./head.js";
 import { buildKnobs } from "./knobs.js";
 import { drawMemory } from "./memory.js";
@@ -54,6 +55,7 @@ function render({ model, el }) {
     },
   });
   const breaks = buildBreaks(fold(el, "breakpoints"), act);
+  const formats = buildFormats(fold(el, "formats of numbers"), act);
   const surface = buildSurface(plots, chart, model.get("data"), model.get("heights"));
   const unfollow = follow(live, chart, (found) => {
     surface(found.movable);
@@ -64,6 +66,7 @@ function render({ model, el }) {
     tools.draw(found);
     drawMemory(memory, found.memory);
     breaks(found);
+    formats(found.formats);
   });
   return () => {
     transport.close();

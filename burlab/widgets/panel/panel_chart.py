@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _MAX_POINTS = 1200  # of a curve
 _MAX_PLOTS = limits.PARTS - 3  # of columns, beside those of time and memory and the plane
 _BREAK = np.array([np.nan])  # where a drawn line stops and another one starts
+_MAX_FORMATS = 20  # changes of formats that are marked, the last ones
 _MAX_EVENTS = 300  # changes of hyperparameters that are marked, the last ones
 _HEIGHT_NEXT_TO_PLANE, _HEIGHT_ALONE, _HEIGHT_STACK = 2.0, 3.0, 1.2  # of the value, and of stacks
 _NORMS, _MEMORY = "norms and time", "memory"  # sections
@@ -257,6 +258,9 @@ def _outliers(bands: tuple[Band, ...]) -> tuple[float | None, str]:
 def _marks(model: "PanelModel") -> Iterator[Mark]:
     if model.past is not None:
         yield Mark(float(model.past), kind="cursor")
+    changes = [*getattr(model.run, "formats_from", {}).items()][1:]
+    for step, formats in changes[-_MAX_FORMATS:]:
+        yield Mark(float(step), "exact" if formats is None else formats.words)
 
 
 def _notes(beyond: list[float], broken: dict[str, int]) -> Iterator[str]:

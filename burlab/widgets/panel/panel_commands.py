@@ -11,6 +11,7 @@ from burlab.widgets.page_worker import Intent
 
 from . import panel_breakpoints
 from .panel_cliff import PanelCliff
+from .panel_formats import FormatSwitch, chosen
 from .panel_landscape import point_like
 from .scales import SliderScale
 
@@ -24,6 +25,7 @@ class PanelCommands:
     drag: the number of the drag in its view),
     enter (name, text), start (x, y: from another point of the plane), follow (name), hold (name),
     break (kind, text), break_switch (number, on), break_remove (number): see `panel_breakpoints.py`;
+    formats (params, compute, gradients, state, stochastic, master, scaled): see `panel_formats.py`;
     rescue (back to where the value was lowest, with a smaller learning rate);
     speed (steps per second, 0 for full, GROWING for one that grows with the steps done).
     """
@@ -32,6 +34,7 @@ class PanelCommands:
         self._run = run
         self._scale = scale
         self._cliff = cliff
+        self.formats = FormatSwitch(run)
         self.playing = False  # also between the bursts of a slow run
         self.backwards = False  # whether it plays back through the record
         self.speed = GROWING if run.can_seek else 0.0  # steps per second; 0: as fast as it goes
@@ -86,6 +89,9 @@ class PanelCommands:
 
     def _do_play(self, _: Intent) -> None:
         self._check_alive()
+        if self.formats.compiling:
+            self.formats.plays = True
+            return
         if self.backwards:
             self.rest()
         self.playing = True
@@ -104,6 +110,8 @@ class PanelCommands:
 
     def _do_step(self, intent: Intent) -> None:
         count = whole_from(intent.get("count"), "the number of steps", 1)
+        if self.formats.compiling:
+            raise StatusError(f"the step in {self.formats.words} is being compiled. Step once it is.")
         self.rest()
         self._check_alive()
         self._run.start(count)
@@ -119,7 +127,7 @@ class PanelCommands:
 
     def rest(self) -> None:
         """Pause; a cell that waits for the run returns."""
-        self.playing = self.backwards = False
+        self.playing = self.backwards = self.formats.plays = False
         self._run.pause()
         self._pauses = self._run.pauses
 
@@ -135,6 +143,19 @@ class PanelCommands:
         self.rest()
         self._run.restart(point_like(self._run.x, (float(intent["x"]), float(intent["y"]))))
         self._do_play(intent)
+
+    def _do_formats(self, intent: Intent) -> None:
+        self.formats.check()
+        formats = chosen(intent, self._run.formats)
+        plays = self._run.running or (self.playing and not self.backwards)
+        self.rest()
+        self.formats.order(formats, plays=plays)
+
+    def finish_formats(self) -> None:
+        """Go on in other formats once their step is compiled. Raises what their compilation has raised."""
+        plays = self.formats.plays
+        if self.formats.finish() and plays:
+            self._do_play({})
 
     def _do_rescue(self, _: Intent) -> None:
         if (back := self._cliff.back) is not None:

@@ -56,6 +56,7 @@ class PanelModel(LiveModel):
         self.scales: dict[str, SliderScale] = {name: self._scale_of(name) for name in run.hyper}
         self.cliff = PanelCliff()
         self.commands = PanelCommands(run, self.scales.__getitem__, self.cliff)
+        self.formats = self.commands.formats
         self.landscape = PanelLandscape(run) if self._is_plane() else None
         self.point: Series = np.empty(0)
         self.past: int | None = None
@@ -199,7 +200,8 @@ class PanelModel(LiveModel):
     @property
     def problem(self) -> str:
         """The name of what is minimized."""
-        return readable.problem(self.run.problem)
+        reopening = getattr(self.run, "reopening", None)
+        return readable.problem(self.run.problem if reopening is None else reopening.opener.problem)
 
     @property
     def non_finite(self) -> dict[str, int]:
@@ -213,8 +215,9 @@ class PanelModel(LiveModel):
 
     @property
     def driven(self) -> bool:
-        """Return True while it plays slowly or backwards."""
-        return self.commands.playing and (self.commands.speed != 0 or self.commands.backwards)
+        """Return True while it plays slowly or backwards, or is about to go on in other formats."""
+        slow = self.commands.playing and (self.commands.speed != 0 or self.commands.backwards)
+        return slow or self.formats.compiling
 
     @property
     def speed(self) -> float:
@@ -263,6 +266,7 @@ class PanelModel(LiveModel):
 
     def _do_bursts(self, now: float) -> None:
         try:
+            self.commands.finish_formats()
             self.commands.burst(now - self._burst)
         except Exception as error:  # as in obey
             self.commands.rest()

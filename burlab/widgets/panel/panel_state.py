@@ -33,7 +33,7 @@ def state_of(model: "PanelModel") -> dict[str, Any]:
     axis: its scale, "auto", "log" or "linear". cliff: of a run that has come to inf or nan, the cause, the text of a
     button that goes back, and whether it has a graph. tone: "ready running paused past stopped failed" for the colour
     of `status`. readouts: pairs of title and text. knobs: a dict per hyperparameter, `place` between 0 and 1. memory:
-    total and kinds, each with its share.
+    total and kinds, each with its share. formats: of numbers, see `FormatSwitch`; None where there is no switch.
     """
     length, t = int(model.run.length), int(model.run.t)  # in this order: a run that plays does not look like the past
     length = max(length, t)
@@ -43,7 +43,7 @@ def state_of(model: "PanelModel") -> dict[str, Any]:
     return {
         "step": t,
         "length": length,
-        "playing": model.active,
+        "playing": model.formats.plays if model.formats.compiling else model.active,
         "seekable": model.run.can_seek,
         "movable": model.landscape is not None and getattr(model.run, "can_restart", False),
         "ended": model.cliff.dead or (not isinstance(model.run, Run) and model.run.stopped is not None),
@@ -64,17 +64,21 @@ def state_of(model: "PanelModel") -> dict[str, Any]:
         "readouts": _readouts(model, t, length),
         "knobs": [_knob(model, name) for name in model.run.hyper],
         "memory": _memory(model.memory.nbytes),
+        "formats": model.formats.state(),
     }
 
 
 def _title(model: "PanelModel") -> str:
-    if model.run.title:
-        return str(model.run.title)
-    optimizer = model.run.optimizer
-    if optimizer is None:
-        return f"a loaded run on {model.problem}"
+    run = model.run
+    if run.title:
+        return str(run.title)
+    formats = run.formats if isinstance(run, Run) else None
+    of = f"in {formats.words}" if formats is not None else ""
+    if run.optimizer is None:
+        return f"a loaded run on {model.problem} {of}".rstrip()
+    optimizer = run.reopening.optimizer if isinstance(run, Run) and run.reopening is not None else run.optimizer
     name = optimizer.method if isinstance(optimizer, SciPy) else type(optimizer).__name__
-    return f"{name} on {model.problem}"
+    return f"{name} on {model.problem} {of}".rstrip()
 
 
 def _status(model: "PanelModel", t: int, length: int) -> tuple[str, str]:
@@ -82,6 +86,8 @@ def _status(model: "PanelModel", t: int, length: int) -> tuple[str, str]:
         return "failed", model.error
     if model.commands.backwards:
         return "past", f"Playing backwards: step {readable.count(t)} of {readable.count(length)}"
+    if model.formats.compiling:
+        return "running", f"Compiling the step in {model.formats.words}: it goes on from step {readable.count(t)}"
     if model.active:
         speed = f", {readable.rate(model.speed)} steps per second" if model.speed else ""
         again = f" again, of {readable.count(length)} recorded" if model.past is not None else ""
