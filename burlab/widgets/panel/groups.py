@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from burlab.run.record.recorder import COUNTERS
+
 from .curves_of_run import NOT_DRAWN, PACE, RunCurves
 
 _DECADE = 10.0
@@ -65,12 +67,17 @@ class Group:
         return self.low >= 0 and 0 < self.least <= self.high / (1 if known else _DECADE)
 
 
+def shown_columns(lines: RunCurves) -> list[str]:
+    """Return the names of the columns that are shown: all but counters of what was never evaluated."""
+    return [name for name, curve in lines.curves.items() if name not in COUNTERS or curve.high > 0]
+
+
 def groups_of(family: list[RunCurves], end: float | None = None) -> list[Group]:
     """The groups of a run, in order: the value with its validation, the norms, the time, then other columns.
 
     family: its own lines, and those of the runs that it branched from. end: the value where it rests, if no row has it.
     """
-    known = list(family[0].curves)
+    known = shown_columns(family[0])
     main = tuple(name for name in ("value", "validation_value") if name in known)
     columns = [(name, (name,)) for name in ("gradient_norm", "step_norm", PACE) if name in known]
     columns = [(main[0], main), *columns] if main else columns

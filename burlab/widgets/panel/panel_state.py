@@ -9,7 +9,7 @@ from burlab.run import Run
 from burlab.widgets.live import readable
 
 from .curves_of_run import PACE
-from .groups import TITLES, title_of
+from .groups import TITLES, shown_columns, title_of
 from .panel_axis import offered as offered_axes
 from .panel_breakpoints import listed, offered
 from .panel_memory import colour_of
@@ -120,7 +120,7 @@ def _readouts(model: "PanelModel", t: int, length: int) -> list[list[str]]:
     step, curves = min(t, length - 1), model.lines.curves
     row = model.run.at(step) if length else None
     names = [name for name in TITLES if name in curves and name != PACE]
-    names = [*names, *(name for name in curves if name not in TITLES)][:PARTS]
+    names = [*names, *(name for name in shown_columns(model.lines) if name not in TITLES)][:PARTS]
     values = {name: row and row.get(name, math.nan) for name in names}
     if model.front is not None and model.front[0] == t:
         values["value"] = model.front[1]

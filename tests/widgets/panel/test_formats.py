@@ -46,7 +46,7 @@ def test_a_change_is_that_of_python():
     np.testing.assert_array_equal(run.x, same.x)
     model.refresh()
     mark = [mark for mark in model.chart().parts[0].marks if mark.kind == "rule"]
-    assert [(one.at, one.label) for one in mark] == [(20.0, "params e4m3, state e4m3")]
+    assert [(one.at, one.label) for one in mark] == [(20.0, "from here params e4m3, state e4m3")]
     assert model.old[0].run is run.parent
     assert ("numbers", "params e4m3, state e4m3") in record(run)[1]
     model.apply({"type": "seek", "step": 10})
