@@ -63,6 +63,7 @@ class Branch:
             for event in self.changes
             if not event.passing
         ]
+        changes += [f"numbers: {words}" for words in _formats(self.run, self.at)]
         return ", ".join(changes) or "nothing changed"
 
 
@@ -320,6 +321,14 @@ def _changes(run: Run) -> tuple[Event, ...]:
     """The changes that a run has made and its parent has not."""
     at, old = run.family.at or 0, () if run.parent is None else run.parent.events
     return tuple(event for event in run.events if event.step > at or event not in old)
+
+
+def _formats(run: Run, at: int) -> list[str]:
+    """The formats of numbers that a run went on in from a step on, and its parent did not; a later one with its step."""
+    old = {} if run.parent is None else run.parent.formats_from
+    changes = [item for item in run.formats_from.items() if item[0] >= at and item not in old.items()]
+    words = [(step, "exact" if formats is None else formats.words) for step, formats in changes]
+    return [text + (f" at step {step:,}" if step > at else "") for step, text in words]
 
 
 def _point(x: Tree) -> str:

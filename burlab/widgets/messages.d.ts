@@ -310,7 +310,7 @@ export interface Network {
   pictures: string[][];
   weights: number[][][];
 }
-export type PlaygroundMenu = "data" | "activation" | "optimizer" | "dtype";
+export type PlaygroundMenu = "data" | "activation" | "optimizer" | "dtype" | "numbers" | "rounding";
 /** room: whether there is room for a layer, and how many neurons one may have. */
 export interface Playground extends Transport {
   knobs: Knob[];
@@ -324,6 +324,8 @@ export interface PlaygroundOffers {
   activation: string[];
   optimizer: string[];
   dtype: string[];
+  numbers: Choice[];
+  rounding: string[];
 }
 export type PlaygroundState = LiveState<Playground> & { offers: PlaygroundOffers };
 export type PlaygroundIntent =

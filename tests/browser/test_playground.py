@@ -92,6 +92,26 @@ def test_menus_change_optimizer_and_numbers(panel):
     assert panel.ask("play.run.x.layers[0].weight.dtype") == "float64"
 
 
+def test_numbers_of_eight_bits_stall_and_learn_by_chance(panel):
+    panel.pause()
+    numbers, rounding = (panel.find(f"select[aria-label={name}]") for name in ("numbers", "rounding"))
+    assert rounding.is_disabled()
+    assert "choose a format first" in rounding.get_attribute("title")
+    numbers.focus()
+    for _ in range(4):
+        panel.page.keyboard.press("ArrowDown")
+    assert numbers.input_value() == "e4m3"
+    panel.until(lambda: panel.ask("play.setting.numbers") == "e4m3", "the numbers stayed")
+    panel.until(lambda: "in float8 e4m3" in panel.find(".burlab-status em").inner_text(), "the title stayed")
+    panel.until(rounding.is_enabled, "the rounding never could be chosen")
+    rounding.select_option("stochastic")
+    panel.until(lambda: panel.ask("play.setting.rounding") == "stochastic", "the rounding stayed")
+    panel.press("step")
+    panel.says("^Paused at step 1$")
+    leaf = "play.run.x.layers[0].weight"
+    assert panel.ask(f"bool((bl.round_to('e4m3', {leaf}) == {leaf}).all())") == "True"
+
+
 def test_code_makes_the_run_that_is_shown(panel):
     panel.pause()
     panel.find("[data-does=code]").click()

@@ -194,6 +194,17 @@ def test_forks_of_a_changed_run() -> None:
     run.change_formats(COARSE)
     run.step(10)
     same, again = run.fork(), run.fork(formats=COARSE)
+    exact = run.fork(formats=None, lr=0.5)
+    exact.step(2)
+    exact.change_formats(bl.Formats(compute="bfloat16"))
+    names = [branch.message for branch in bl.branches(run).tree]
+    assert names == [
+        "the first run",
+        "numbers: params e4m3, state e4m3",
+        *["nothing changed"] * 2,
+        "lr = 0.5, numbers: exact",
+        "numbers: compute bfloat16",
+    ]
     for other in (run, same, again):
         other.step(10)
     assert bits(run) == bits(same) == bits(again)

@@ -130,7 +130,7 @@ def _playground(playground: Playground) -> Page:
     net, dtype = playground.network, playground.setting.dtype
     found = boundary(lambda point: net(point.astype(dtype))[0], points, classes)
     says = charts([("plane", found.chart())], "What the network says")
-    return Page(f"{playground.setting.optimizer} on {playground.setting.data}", [("", name), *facts], (says, section))
+    return Page(playground.setting.title, [("", name), *facts], (says, section))
 
 
 def _race(race: Race) -> Page:

@@ -7,12 +7,16 @@ import { button, choices, element } from "../dom.js";
 const SIDE = 34; // pixels of a picture
 const REACH = 2.7; // half the side of what it shows
 const USER_DATA = "your arrays";
+const ROUNDING = "How the network is rounded after a step: to the nearest number, or by chance, which is right on average";
 /** @type {[name: PlaygroundMenu, title: string][]} */
 const MENUS = [
   ["activation", "The function of each hidden neuron"],
   ["optimizer", "Another optimizer begins at step 0; the loss of the one before stays in the picture"],
   ["dtype", "The numbers that the network computes with"],
+  ["numbers", "A format that network, loss and gradient are rounded to: another run begins at step 0"],
+  ["rounding", ROUNDING],
 ];
+const ROUNDS_NOTHING = "Exact numbers are not rounded: choose a format first";
 
 // Builds the choices in an element; returns the function that draws a state in them.
 /** @type {(el: HTMLElement, offers: PlaygroundOffers, send: (intent: PlaygroundIntent) => void) => (state: Playground) => void} */
@@ -32,15 +36,18 @@ export function buildMenus(el, offers, send) {
     menu.addEventListener("change", () => choose(name, menu.value));
     return /** @type {[PlaygroundMenu, HTMLSelectElement]} */ ([name, menu]);
   });
+  const rounding = menus[menus.length - 1][1];
   return ({ setting }) => {
     for (const [name, one] of buttons) {
       one.hidden = name === USER_DATA && !setting.own;
       one.ariaPressed = String(setting.data === name);
     }
     for (const [name, menu] of menus) {
-      const offered = offers[/** @type {"activation" | "optimizer" | "dtype"} */ (name)];
-      choices(menu, offered.map((one) => [one, one]), setting[name]);
+      const offered = offers[/** @type {Exclude<PlaygroundMenu, "data">} */ (name)];
+      choices(menu, offered.map((one) => (typeof one === "string" ? [one, one] : one)), setting[name]);
     }
+    rounding.disabled = setting.numbers === "exact";
+    rounding.title = rounding.disabled ? ROUNDS_NOTHING : ROUNDING;
   };
 }
 

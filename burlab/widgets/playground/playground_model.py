@@ -21,7 +21,7 @@ from .playgrounds import Playground
 
 _NOISE = SliderScale("linear", 0.0, 1.0)
 _KNOBS = ("lr", BATCH, "mu", "noise")  # in this order; further hyperparameters are left to code
-_MENUS = ("data", "activation", "optimizer", "dtype")
+_MENUS = ("data", "activation", "optimizer", "dtype", "numbers", "rounding")
 _PANEL_INTENTS = ("play", "back", "pause", "step", "rewind", "reset", "seek", "speed", "slide", "enter", "zoom")
 _COMPILING = "Compiling the training step: a moment, and longer for the first time on this machine"
 
@@ -104,7 +104,7 @@ class PlaygroundModel(LiveModel):
         return shown | {
             "tone": tone,
             "status": status,
-            "title": f"{setting.optimizer} on {setting.data}",
+            "title": setting.title,
             "knobs": self._shown_knobs(),
             "setting": {name: getattr(setting, name) for name in _MENUS} | {"own": setting.own is not None},
             "network": self._network,

@@ -20,6 +20,16 @@ RATES = {"GD": 0.3, "Momentum": 0.1, "Nesterov": 0.1, "RMSProp": 0.01, "Adam": 0
 """The optimizers that a menu offers, each with the learning rate that it begins with."""
 ACTIVATIONS = ("tanh", "relu", "sigmoid", "gelu")
 DTYPES = ("float32", "float64")
+NUMBERS = {
+    "exact": "exact numbers",
+    "bfloat16": "bfloat16",
+    "float16": "float16",
+    "e5m2": "float8 e5m2",
+    "e4m3": "float8 e4m3",
+    "e2m1": "float4 e2m1",
+}
+"""Formats that x, the loss and the gradient are rounded to, with their titles: exact is the dtype."""
+ROUNDINGS = ("nearest", "stochastic")
 MAX_LAYERS, MAX_NEURONS = 6, 8  # hidden layers, and neurons in each: more cannot be told apart in the picture
 
 
@@ -29,7 +39,8 @@ class PlaygroundSetting:
 
     data: the name of a set of `bl.data.synthetic_plane`, or USER_DATA. own: the user's points, shape (n, 2), and
     classes -1 and 1, shape (n,). noise, samples: of the named sets. hidden: neurons in each hidden layer. lr: None for
-    that of RATES. batch: samples of a step. seed: of data, start and samples.
+    that of RATES. batch: samples of a step. seed: of data, start and samples. numbers: of NUMBERS; rounding: of x after
+    a step. The state of the optimizer has the dtype: in 8 bits Adam's squares of gradients are 0.
     """
 
     data: str = "circles"
@@ -42,6 +53,8 @@ class PlaygroundSetting:
     batch: int = 20
     dtype: str = "float32"
     seed: int = 0
+    numbers: str = "exact"
+    rounding: str = "nearest"
     own: tuple[Numbers, Numbers] | None = None
 
     def __post_init__(self) -> None:
@@ -49,6 +62,8 @@ class PlaygroundSetting:
         one_of(self.activation, ACTIVATIONS, "activation")
         one_of(self.optimizer, RATES, "optimizer")
         one_of(self.dtype, DTYPES, "dtype")
+        one_of(self.numbers, NUMBERS, "numbers")
+        one_of(self.rounding, ROUNDINGS, "rounding")
         number_in(NOT_NEGATIVE, self.noise, "noise")
         if self.lr is not None:
             number_in(POSITIVE, self.lr, "lr")
@@ -76,6 +91,12 @@ class PlaygroundSetting:
         return [2, *self.hidden, 1]
 
     @property
+    def title(self) -> str:
+        """What learns what, and in which numbers."""
+        numbers = "" if self.numbers == "exact" else f" in {NUMBERS[self.numbers]}"
+        return f"{self.optimizer} on {self.data}{numbers}"
+
+    @property
     def rate(self) -> float:
         """The learning rate at the start."""
         return RATES[self.optimizer] if self.lr is None else self.lr
@@ -88,9 +109,17 @@ class PlaygroundSetting:
         """Return a run at step 0 that trains a network."""
         points, classes = (array.astype(self.dtype) for array in self.points)
         optimizer = getattr(bl.optim, self.optimizer)(lr=self.rate)
-        return bl.minimize(
-            bl.FiniteSum(loss, (points, classes)), network, optimizer, batch=bl.Batch(self.batch), seed=self.seed
-        )
+        problem, options = bl.FiniteSum(loss, (points, classes)), self._formats
+        formats = bl.Formats(**options) if options else None
+        return bl.minimize(problem, network, optimizer, batch=bl.Batch(self.batch), seed=self.seed, formats=formats)
+
+    @property
+    def _formats(self) -> dict[str, Any]:
+        """The arguments of `bl.Formats`; {} for exact numbers."""
+        if self.numbers == "exact":
+            return {}
+        names = dict.fromkeys(("params", "compute", "gradients"), self.numbers)
+        return {**names, "master": False, "stochastic": self.rounding == "stochastic"}
 
     def code(self, events: tuple[Event, ...] | list[Event], steps: int) -> str:
         """Return the lines that make a run of this setting, and lead it to the same step with the same bits.
@@ -105,6 +134,8 @@ class PlaygroundSetting:
             call = f'bl.data.synthetic_plane("{self.data}", {self.samples}, noise={self.noise!r}, seed={self.seed})'
             data = f"data = {call}\npoints, classes = data.features, 2.0 * data.targets - 1.0"
         optimizer = f"bl.optim.{self.optimizer}(lr={self.rate!r})"
+        given = ", ".join(f"{name}={value!r}" for name, value in self._formats.items()).replace("'", '"')
+        formats = f",\n    formats=bl.Formats({given}),\n" if given else ""
         changes = [(event.step, event.name, event.value) for event in events if event.step <= steps]
         again = f"for step, name, value in {changes}:\n    run.step(step - run.t)\n    run.hyper[name] = value\n"
         return f"""# The run of the playground at step {steps}. Paste this into a cell.
@@ -119,7 +150,7 @@ def loss(net, point, label):
 
 
 problem = bl.FiniteSum(loss, (points.astype("{self.dtype}"), classes.astype("{self.dtype}")))
-run = bl.minimize(problem, net, {optimizer}, batch=bl.Batch({self.batch}), seed={self.seed})
+run = bl.minimize(problem, net, {optimizer}, batch=bl.Batch({self.batch}), seed={self.seed}{formats})
 {again if changes else ""}run.step({f"{steps} - run.t" if changes else steps})
 net = run.x
 bl.analysis.boundary(lambda point: net(point.astype("{self.dtype}"))[0], points, classes)

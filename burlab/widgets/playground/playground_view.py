@@ -13,7 +13,7 @@ from burlab.widgets.live.live_view import LiveView, style
 from burlab.widgets.page_worker import Intent
 
 from .playground_model import PlaygroundModel
-from .playground_setting import ACTIVATIONS, DTYPES, RATES
+from .playground_setting import ACTIVATIONS, DTYPES, NUMBERS, RATES, ROUNDINGS
 from .playgrounds import Playground
 
 _THUMB = 60  # points of a button's picture
@@ -34,6 +34,8 @@ class PlaygroundView(LiveView):
             "activation": ACTIVATIONS,
             "optimizer": tuple(RATES),
             "dtype": DTYPES,
+            "numbers": tuple(NUMBERS.items()),
+            "rounding": ROUNDINGS,
         }
 
     def on_message(self, message: Intent) -> None:

@@ -113,8 +113,7 @@ class Playground(Displayed):
         return self.setting.code(self._run.events, int(self._run.t))
 
     def __repr__(self) -> str:
-        setting = self.setting
-        return f"<Playground: {setting.optimizer} on {setting.data}, layers of {shown(setting.widths)}>"
+        return f"<Playground: {self.setting.title}, layers of {shown(self.setting.widths)}>"
 
 
 def playground(  # noqa: PLR0913 - all that can be changed by mouse
@@ -128,6 +127,8 @@ def playground(  # noqa: PLR0913 - all that can be changed by mouse
     lr: float | None = None,
     batch: int = 20,
     dtype: str = "float32",
+    numbers: str = "exact",
+    rounding: str = "nearest",
     seed: int = 0,
 ) -> Playground:
     """Return a small network that learns two classes in a plane; a notebook shows it while it learns.
@@ -145,6 +146,9 @@ def playground(  # noqa: PLR0913 - all that can be changed by mouse
         lr: Learning rate; None for one that suits the optimizer.
         batch: Samples of a step.
         dtype: "float32" or "float64".
+        numbers: "exact", "bfloat16", "float16", "e5m2", "e4m3" or "e2m1": what the network, all operations of the loss
+            and the gradient are rounded to.
+        rounding: "nearest" or "stochastic": of the network after a step. To the nearest, short steps do nothing.
         seed: Seed of the data, of the start and of the samples.
 
     Returns:
@@ -169,6 +173,8 @@ def playground(  # noqa: PLR0913 - all that can be changed by mouse
         "lr": lr,
         "batch": batch,
         "dtype": dtype,
+        "numbers": numbers,
+        "rounding": rounding,
         "seed": seed,
     }
     if isinstance(data, str):
@@ -196,8 +202,10 @@ def _layers(hidden: Any) -> tuple[int, ...]:
 
 def _difference(before: PlaygroundSetting, after: PlaygroundSetting) -> str:
     """Return what an earlier run is called beside the one that took its place: by what it had of its own."""
-    names = ("optimizer", "activation", "dtype")
+    names = ("optimizer", "activation", "dtype", "numbers")
     words = [str(getattr(before, name)) for name in names if getattr(before, name) != getattr(after, name)]
+    if before.rounding != after.rounding and before.numbers != "exact":
+        words.append(before.rounding)
     if before.hidden != after.hidden:
         words.append("-".join(map(str, before.widths)))
     return ", ".join(words) or "before"

@@ -97,6 +97,8 @@ def test_data_that_does_not_fit_is_refused(data, error, said):
         ({"optimizer": "SGD"}, "optimizer is 'SGD', expected one of 'GD'"),
         ({"activation": "step"}, "activation is 'step', expected one of 'tanh'"),
         ({"dtype": "float16"}, "dtype is 'float16', expected one of 'float32', 'float64'"),
+        ({"numbers": "fp8"}, "numbers is 'fp8', expected one of 'exact', 'bfloat16'"),
+        ({"rounding": "down"}, "rounding is 'down', expected one of 'nearest', 'stochastic'"),
         ({"batch": 201}, "batch"),
         ({"noise": -1.0}, "noise"),
         ({"lr": 0.0}, "lr"),
@@ -118,3 +120,36 @@ def test_noise_moves_the_same_points():
     calm, rough = (PlaygroundSetting(noise=noise).points[0] for noise in (0.0, 0.1))
     other = PlaygroundSetting(noise=0.2).points[0]
     assert np.allclose(other - calm, 2 * (rough - calm))
+
+
+@pytest.mark.parametrize("optimizer", RATES)
+@pytest.mark.parametrize("rounding", ["nearest", "stochastic"])
+def test_numbers_are_on_the_grid_of_the_format_with_every_optimizer(optimizer, rounding):
+    play = bl.playground(optimizer=optimizer, numbers="e4m3", rounding=rounding, hidden=(2,))
+    play.run.step(30)
+    moved = 0
+    for start, leaf in zip(bl.tree.leaves(play.setting.network()), bl.tree.leaves(play.run.x), strict=True):
+        np.testing.assert_array_equal(bl.round_to("e4m3", leaf), leaf)
+        moved += int((bl.round_to("e4m3", start) != leaf).sum())
+    assert moved > 0 or (optimizer, rounding) == ("GD", "nearest")
+    assert same(executed(play.code())["run"].x, play.run.x)
+
+
+def test_short_steps_do_nothing_to_the_nearest_and_learn_by_chance():
+    losses = {}
+    for numbers, rounding in (("exact", "nearest"), ("e4m3", "nearest"), ("e4m3", "stochastic")):
+        run = bl.playground(numbers=numbers, rounding=rounding).run
+        run.step(1000)
+        losses[numbers, rounding] = run.value
+    assert losses["exact", "nearest"] < 0.05
+    assert losses["e4m3", "stochastic"] < 0.3 * losses["e4m3", "nearest"]
+
+
+def test_a_change_of_numbers_is_a_comparison():
+    play = bl.playground()
+    play.run.step(5)
+    play.change(numbers="bfloat16", rounding="stochastic")
+    play.run.step(5)
+    assert play.run.formats == bl.Formats(params="bfloat16", compute="bfloat16", gradients="bfloat16", master=False)
+    assert [label for label, _ in play.earlier] == ["exact"]
+    assert "in bfloat16" in repr(play)
