@@ -324,7 +324,7 @@ def _changes(run: Run) -> tuple[Event, ...]:
 
 
 def _formats(run: Run, at: int) -> list[str]:
-    """The formats of numbers that a run went on in from a step on, and its parent did not; a later one with its step."""
+    """The formats of numbers that a run went on in, and its parent did not; those after it left with their step."""
     old = {} if run.parent is None else run.parent.formats_from
     changes = [item for item in run.formats_from.items() if item[0] >= at and item not in old.items()]
     words = [(step, "exact" if formats is None else formats.words) for step, formats in changes]

@@ -177,7 +177,7 @@ class Run(Stepping):
         (array([0.]), 2)
         """
         changes = {name: self.hyper.check(name, value) for name, value in hypers.items()}
-        if isinstance(formats, str) and formats == "same":
+        if formats in ("same", self.formats):
             other = self._with(self._engine.fork())
         else:
             engine, opened = continued(self, self._start, formats)
@@ -209,8 +209,9 @@ class Run(Stepping):
         """
         with self._stepping():
             self.pause()
-            engine, opened = continued(self, self._start, formats)
-            self._go_on(engine, opened)
+            if formats != self.formats:
+                engine, opened = continued(self, self._start, formats)
+                self._go_on(engine, opened)
 
     def __reduce_ex__(self, _: SupportsIndex) -> Any:
         raise StatusError(

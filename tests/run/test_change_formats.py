@@ -228,6 +228,16 @@ def test_a_run_that_stopped_goes_on_where_its_criterion_holds_no_more() -> None:
     assert run.stopped is None
 
 
+def test_the_formats_that_a_run_has_are_no_change() -> None:
+    """The loss scale, too, is that of the run."""
+    run = opened(EIGHT, steps=10)
+    fork = run.fork(formats=EIGHT)
+    run.change_formats(EIGHT)
+    assert (run.parent, list(fork.formats_from), list(run.formats_from)) == (None, [0], [0])
+    loaded_like = opened().fork(formats=None)
+    assert loaded_like.formats is None
+
+
 def test_two_changes_without_a_step_are_one() -> None:
     run = opened(steps=10)
     run.change_formats(bl.Formats(params="e4m3", gradients="e4m3"))  # of a state that keeps its numbers
