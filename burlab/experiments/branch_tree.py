@@ -5,13 +5,14 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from burlab.charts import Chart
 from burlab.errors import ArgumentError
 from burlab.graph.tree import Tree, flatten
+from burlab.optim.number_formats import Formats
 from burlab.run import Event, Run, Stop
 from burlab.run.record.digest import Digest
 from burlab.runtime.checks.numbers import shown, whole
@@ -100,12 +101,15 @@ class Branches(Displayed):
         """The run of a branch, by its name."""
         return self._known(name).run
 
-    def fork(self, name: str, at: int | None = None, **hypers: float) -> Branch:
+    def fork(
+        self, name: str, at: int | None = None, *, formats: Formats | Literal["same"] | None = "same", **hypers: float
+    ) -> Branch:
         """Branch off once more. The branch that is left stays where it is.
 
         Args:
             name: Of the branch that is left.
             at: A step of its record; None: where it is.
+            formats: `bl.Formats` of numbers from there on, see `Run.fork`.
             hypers: New values of live hyperparameters, by name.
 
         Returns:
@@ -125,13 +129,13 @@ class Branches(Displayed):
         for field, value in hypers.items():
             run.hyper.check(field, value)  # before the run seeks
         if at is None:
-            child = run.fork(**hypers)
+            child = run.fork(formats=formats, **hypers)
         else:
             at = whole(at, "at", 0, run.length)
             step = run.t
             run.seek(at)
             try:
-                child = run.fork(**hypers)
+                child = run.fork(formats=formats, **hypers)
             finally:
                 run.seek(step)
         self._forks.append(child)

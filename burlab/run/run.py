@@ -127,7 +127,7 @@ class Run(Stepping):
 
     @property
     def reopening(self) -> Reopening | None:
-        """What opens runs of the same kind at another start, or in other formats; None of a loaded run."""
+        """Opener of runs of the same kind at another start, or in other formats; None of a loaded run."""
         return self._reopening
 
     @property
@@ -239,7 +239,7 @@ class Run(Stepping):
         self._arm()
 
     def _present_reopening(self) -> Reopening | None:
-        """What opens runs in the formats of the present step."""
+        """Return the opener of runs in the formats of the present step."""
         return self._reopening and self._reopening.in_formats(self.formats)
 
     def _leave_later_formats(self) -> Engine:

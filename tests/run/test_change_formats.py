@@ -80,6 +80,7 @@ def test_rounded_steps_by_hand_and_back() -> None:
     run.change_formats(COARSE)
     x, v = bl.round_to("e4m3", x), bl.round_to("e4m3", v)
     np.testing.assert_array_equal(run.x, x)
+    np.testing.assert_array_equal(run.state["inner"]["v"], v)
     run.step(7)
 
     def on(x: Any, v: Any) -> Any:
@@ -205,6 +206,7 @@ def test_forks_of_a_changed_run() -> None:
         "lr = 0.5, numbers: exact",
         "numbers: compute bfloat16",
     ]
+    assert bl.branches(run).fork("A", 5, formats=EIGHT).message == f"numbers: {EIGHT.words}"
     for other in (run, same, again):
         other.step(10)
     assert bits(run) == bits(same) == bits(again)

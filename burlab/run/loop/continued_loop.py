@@ -18,7 +18,7 @@ from .setup import Setup
 if TYPE_CHECKING:
     from burlab.optim.number_formats import Formats
 
-_LONG = 1e3  # seconds; a wait ends after 50 ms anyhow
+_WAIT_SECONDS = 1e3  # a wait ends after 50 ms anyhow
 
 
 class ContinuedLoop:
@@ -155,7 +155,7 @@ class ContinuedLoop:
         """See `RunLoop.numbers`."""
         return self.part.numbers()
 
-    def measured(self, seconds: float = _LONG) -> float | None:
+    def measured(self, seconds: float = _WAIT_SECONDS) -> float | None:
         """See `RunLoop.measured`."""
         return self.part.measured(seconds)
 
@@ -222,7 +222,7 @@ class ContinuedLoop:
         """A copy of the loop of the first steps, at rest behind them; itself where this one is back at one of them."""
         if self.is_back:
             return self.before
-        while not self.before.rests(_LONG):
+        while not self.before.rests(_WAIT_SECONDS):
             pass
         if self.before.view().step != self.first:  # an order to rest had cut short its way there
             self.before.seek(self.first)
@@ -232,5 +232,5 @@ class ContinuedLoop:
     def _pass_over(self) -> None:
         """Wait until `before` arrives, also where nobody looks."""
         while self._goal is not None:
-            self.before.rests(_LONG)
+            self.before.rests(_WAIT_SECONDS)
             _ = self.part

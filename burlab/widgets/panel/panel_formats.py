@@ -28,7 +28,7 @@ TITLES = {
     "mxfp4": "mxfp4",
 }
 """The formats that menus offer, with their titles; a run can have any other one, too."""
-EXACT, OWN = "", "own"  # values of a menu: x0's dtype, and a format of the run that menus do not offer
+EXACT, CUSTOM = "", "own"  # values of a menu: x0's dtype, and a format of the run that menus do not offer
 _NO_RESIDUALS = "Residuals are computed in x0's dtype: the other formats can be changed"
 
 
@@ -53,9 +53,9 @@ def chosen(intent: Intent, now: Formats | None) -> Formats | None:
     Formats(params='e4m3', compute=None, gradients=None, state=None, scale=None, ...master=False, stochastic=True)
     """
     old = now or Formats()
-    known = (EXACT, OWN, *TITLES)
+    known = (EXACT, CUSTOM, *TITLES)
     values = {name: one_of(intent.get(name), known, f"the format of {name}") for name in FIELDS}
-    given = {name: getattr(old, name) if value == OWN else value or None for name, value in values.items()}
+    given = {name: getattr(old, name) if value == CUSTOM else value or None for name, value in values.items()}
     scale = (old.scale if old.scale is not None else "dynamic") if intent.get("scaled") else None
     flags = {name: bool(intent.get(name, True)) for name in ("master", "stochastic")}
     found = replace(old, scale=scale, **given, **flags)
@@ -130,7 +130,7 @@ class FormatSwitch:
         own = {name: "" if value in known else text_of(getattr(formats, name)) for name, value in values.items()}
         return {
             "choices": self._offered,
-            "values": {name: OWN if own[name] else value for name, value in values.items()},
+            "values": {name: CUSTOM if own[name] else value for name, value in values.items()},
             "own": own,
             "stochastic": formats.stochastic,
             "master": formats.master,

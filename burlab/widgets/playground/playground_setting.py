@@ -92,7 +92,7 @@ class PlaygroundSetting:
 
     @property
     def title(self) -> str:
-        """What learns what, and in which numbers."""
+        """The optimizer, the data and the numbers in words."""
         numbers = "" if self.numbers == "exact" else f" in {NUMBERS[self.numbers]}"
         return f"{self.optimizer} on {self.data}{numbers}"
 
