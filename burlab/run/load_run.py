@@ -17,10 +17,10 @@ from burlab.run.file.formats_json import formats_from_json
 from burlab.run.file.recipe import Given, bits, rebuild
 from burlab.run.file.save_run import BEFORE, KIND, STANDING
 from burlab.run.loop.continued_loop import ContinuedLoop
+from burlab.run.loop.hand_over import counted
 from burlab.run.loop.loop import RunLoop
 from burlab.run.loop.setup import Setup
 from burlab.run.loop.snapshot import Saved, TableContents, Tables
-from burlab.run.loop.transfer import counted
 from burlab.run.record.stop import Stop, check_norm, check_stop, check_when
 from burlab.run.record.tables import KINDS
 from burlab.run.record.traces import MAX_SAMPLES, SAMPLED

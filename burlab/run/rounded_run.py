@@ -12,8 +12,8 @@ from burlab.problems.finite_sum import FiniteSum
 from burlab.problems.point import Point
 from burlab.problems.trainable import Trainable
 from burlab.run.loop.continued_loop import ContinuedLoop
+from burlab.run.loop.hand_over import handed_over
 from burlab.run.loop.loop import RunLoop
-from burlab.run.loop.transfer import transferred
 from burlab.run.record.engine import Engine
 from burlab.runtime.checks.numbers import shown
 
@@ -118,7 +118,7 @@ def continued(run: "Run", start: Point | Trainable, formats: Any) -> tuple[Engin
     leaves = given_state(state, now.setup.rule, now.read(), tree.flatten(now.state())[0])
     of_loss = saved.buffers[1 + len(loop.setup.rule.state) :]
     cells = [now.read(), *leaves, *of_loss]
-    engine = RunLoop.restored(now.setup, transferred(saved, loop.setup, now.setup, cells))
+    engine = RunLoop.restored(now.setup, handed_over(saved, loop.setup, now.setup, cells))
     if isinstance(part, ContinuedLoop) and part.first == step:
         return ContinuedLoop(part.before, engine, step), opened
     return (ContinuedLoop(part, engine, step) if step else engine), opened

@@ -13,7 +13,7 @@ from .setup import Setup
 from .snapshot import Saved, TableContents
 
 
-def transferred(saved: Saved, old: Setup, new: Setup, cells: list[Array]) -> Saved:
+def handed_over(saved: Saved, old: Setup, new: Setup, cells: list[Array]) -> Saved:
     """Return the contents of a loop of another setup: at the same step, with the same rows and changes.
 
     Args:
