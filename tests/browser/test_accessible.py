@@ -29,6 +29,7 @@ WIDGETS = {
     "chart": ("bl.analysis.landscape(f, f.start)", ".burlab-chart-view"),
     "profile": ("bl.compile(lambda x: np.sum(x @ x), np.ones((8, 8))).profile(np.ones((8, 8)))", ".burlab-profile"),
 }
+UNFOLD = "place => { for (const fold of place.querySelectorAll('details')) fold.open = true; }"
 FINDINGS = """async place => {
   const found = await axe.run(place, { resultTypes: ["violations"] });
   return found.violations.flatMap(({ id, help, nodes }) =>
@@ -65,6 +66,7 @@ def test_a_widget_has_no_findings(notebook, axe, name, theme):
     place.scroll_into_view_if_needed()
     place.wait_for(state="visible")
     page.wait_for_function(f"document.body.dataset.jpThemeLight === '{str(theme == 'Light').lower()}'")
+    place.evaluate(UNFOLD)
     assert place.evaluate(FINDINGS) == []
 
 
