@@ -153,7 +153,7 @@ class BranchesModel(LiveModel):
 
     def _do_fork(self, intent: Intent) -> None:
         name, text = str(intent.get("name", "")), str(intent.get("text", "")).strip()
-        changes = {name: real_from(text, name)} if name and text else {}
+        changes: dict[str, Any] = {name: real_from(text, name)} if name and text else {}
         branch = self.branches.fork(self.current, at=self.cursor, **changes)
         if self.chosen is not None:
             self.chosen.add(branch.name)
