@@ -216,3 +216,16 @@ def test_edges_of_two_doubles(library: ctypes.CDLL) -> None:
     third = got[(a == inf) & (b == -inf)][0]
     with mp.workdps(40):
         assert abs(mp.mpf(third[0]) + mp.mpf(third[1]) - 3 * mp.pi / 4) < mp.mpf(10) ** -31
+
+
+def test_angles_of_boxes_in_all_quadrants(library: ctypes.CDLL) -> None:
+    rng = np.random.default_rng(8)
+    low = rng.uniform(-2, 2, (2, 400))
+    high = low + rng.uniform(0, 1.5, (2, 400))
+    y = computed(library, "atan2", "Interval", np.stack([low, high], axis=2))[:, :2]
+    inner = low + rng.uniform(size=(50, 2, 400)) * (high - low)
+    angles = np.arctan2(inner[:, 0], inner[:, 1])
+    assert np.all((y[:, 0] <= angles) & (angles <= y[:, 1]))
+    wide = (low[0] <= 0) & (high[0] >= 0) & (low[1] <= 0)
+    assert 20 < wide.sum() < 200
+    assert np.all((y[:, 1] - y[:, 0] > 6.28) == wide)
