@@ -344,7 +344,7 @@ def test_digits_do_not_depend_on_the_size_of_numbers(size: float, dtype: Any):
     assert most - 1 < healthy.digits <= most
     assert most - 7 < losing.rows[-1].rounding < most - 3
     assert losing.digits > most - 7
-    assert losing.losses or "The errors cancel" in losing.notes[0], "by luck nothing is lost, which a note says"
+    assert losing.losses or losing.digits > most - 4, "for one of the arguments nothing is lost, by luck"
 
 
 def test_rows_that_are_put_are_exact_and_rows_that_are_added_where_two_numbers_meet():
