@@ -213,6 +213,19 @@ class Run(Stepping):
                 engine, opened = continued(self, self._start, formats)
                 self._go_on(engine, opened)
 
+    def compile_formats(self, formats: Formats | None) -> None:
+        """Compile all that `change_formats` needs, for a thread beside the run, which rests and does not change.
+
+        Args:
+            formats: See `fork`.
+
+        >>> import numpy as np, burlab as bl
+        >>> run = bl.minimize(lambda x: np.sum(x**2), np.ones(1), bl.optim.GD(0.25), steps=2)
+        >>> run.compile_formats(bl.Formats(compute="e4m3")); run.formats is None
+        True
+        """
+        continued(self, self._start, formats)
+
     def __reduce_ex__(self, _: SupportsIndex) -> Any:
         raise StatusError(
             "a run is a thread and its memory, which cannot be copied or pickled. run.fork() is another run from here, "

@@ -148,8 +148,6 @@ class FormatSwitch:
 
     def _compile(self) -> None:
         try:
-            run = self._run
-            run.reopening.in_formats(self._formats)(run.iterate)
-            run.engine.fork()  # what copies a run is compiled at its first use
+            self._run.compile_formats(self._formats)
         except Exception as error:
             self._error = error
