@@ -126,9 +126,17 @@ def test_moments_of_links_that_grow_are_zero() -> None:
         assert moment[: moved.size][~moved].all()
 
 
-@pytest.mark.parametrize("candidates", [2, None])
-def test_runs_go_back_fork_and_are_files(candidates: Any, tmp_path: Any) -> None:
-    rule = bl.optim.rewire(bl.optim.Momentum(LR, MU), every=3, candidates=candidates)
+@pytest.mark.parametrize(
+    "rule",
+    [
+        bl.optim.rewire(bl.optim.Momentum(LR, MU), every=3, candidates=2),
+        bl.optim.SET(bl.optim.Momentum(LR, MU), every=3),
+        bl.optim.RigL(bl.optim.Momentum(LR, MU), every=3),
+        bl.optim.GSE(bl.optim.Momentum(LR, MU), every=3, end=15),
+    ],
+    ids=lambda rule: type(rule).__name__,
+)
+def test_runs_go_back_fork_and_are_files(rule: Any, tmp_path: Any) -> None:
     run = bl.minimize(loss, model(), rule, steps=20)
     last = run.x
     run.seek(7)
