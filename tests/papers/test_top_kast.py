@@ -50,5 +50,5 @@ def test_the_rule_of_the_page_is_the_one_above():
 def test_weights_that_may_come_in_help_at_every_density():
     trials = whole("top_kast").trials
     assert np.all(trials["M = 4 D"] > trials["M = 0 D"])
-    assert np.all(trials["M = 0 D"] > trials["dense, then cut"] - 0.02)
+    assert np.all(trials["M = 0 D"][:, 1:] > trials["dense, then cut"][:, 1:])
     assert np.all(trials["M = 4 D"][:, 2] > trials["dense"][:, 2] - 0.03)
