@@ -110,10 +110,10 @@ class TensorTrainLinear(Layer):
         """
         kind = self.cores[0].dtype
         scales = self._scales()
-        kept = [np.flatnonzero(d) if np.any(d) else np.array([0]) for d in scales]
-        kept = [np.array([0]), *kept, np.array([0])]
+        inner: list[Any] = [np.flatnonzero(d) if np.any(d) else np.array([0]) for d in scales]
+        kept: list[Any] = [np.array([0]), *inner, np.array([0])]
         cores = [
-            (core * d)[np.ix_(low, range(core.shape[1]), high)]
+            (core * d)[low][:, :, high]
             for core, d, low, high in zip(self.cores, [*scales, np.ones(1, kind)], kept, kept[1:], strict=False)
         ]
         ranks = tuple(np.ones(len(rows), kind) for rows in kept[1:-1])
@@ -140,8 +140,9 @@ def _product(cores: list[Array], *, outputs: bool = False) -> Array:
 
 def _modes(modes: Any, name: str) -> tuple[int, ...]:
     """The modes of a side. Raises ArgumentError where they are none."""
-    if isinstance(modes, str) or not isinstance(modes, (Sequence, np.ndarray)) or not 1 <= len(modes) <= _MAX_MODES:
+    known: list[Any] = [*modes] if isinstance(modes, (list, tuple, np.ndarray)) else []
+    if not 1 <= len(known) <= _MAX_MODES:
         raise ArgumentError(f"{name}={shown(modes)} must be a list of modes, such as [8, 8] for 64.")
-    for mode in modes:
+    for mode in known:
         sizes(**{f"a mode of {name}": mode})
-    return tuple(int(mode) for mode in modes)
+    return tuple(int(mode) for mode in known)

@@ -61,7 +61,8 @@ class BitLinear(Layer):
 
     def ternary(self) -> Array:
         """The weights -a, 0 and a that a call uses, shape [in, out]."""
-        scale = np.maximum(np.mean(np.abs(self.weight)), _TINY)
+        weight: Any = self.weight
+        scale: Any = np.maximum(np.mean(np.abs(weight)), _TINY)
         return scale * np.clip(np.rint(self.weight / scale), -1, 1)
 
 
