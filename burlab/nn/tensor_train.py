@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -140,9 +140,10 @@ def _product(cores: list[Array], *, outputs: bool = False) -> Array:
 
 def _modes(modes: Any, name: str) -> tuple[int, ...]:
     """The modes of a side. Raises ArgumentError where they are none."""
-    known: list[Any] = [*modes] if isinstance(modes, (list, tuple, np.ndarray)) else []
-    if not 1 <= len(known) <= _MAX_MODES:
+    is_list = isinstance(modes, Sequence) or (isinstance(modes, np.ndarray) and modes.ndim == 1)
+    listed = list(cast("list[Any]", modes)) if is_list and not isinstance(modes, str) else []
+    if not 1 <= len(listed) <= _MAX_MODES:
         raise ArgumentError(f"{name}={shown(modes)} must be a list of modes, such as [8, 8] for 64.")
-    for mode in known:
+    for mode in listed:
         sizes(**{f"a mode of {name}": mode})
-    return tuple(int(mode) for mode in known)
+    return tuple(int(mode) for mode in listed)

@@ -8,12 +8,11 @@ import numpy as np
 from burlab.errors import ShapeError
 from burlab.functions import sigmoid, silu
 from burlab.graph.tree import pytree
-from burlab.runtime.plain import check_plain
 from burlab.transforms import associative_scan, straight_through
 from burlab.typing import DTypeLike, Key
 
 from . import init
-from .layer import Array, Layer, check, floating, keys, sizes
+from .layer import Array, Layer, check, floating, keys, numbers, sizes
 from .norm import RMSNorm
 
 _TINY = 1e-5  # scales are not below it
@@ -82,7 +81,7 @@ class MLGRU(Layer):
         dtype: float32 or float64.
 
     Raises:
-        ShapeError: On a call, x has not the two axes of positions and width.
+        ShapeError: On a call, x has not the two axes of positions and width, or floor another shape.
 
     >>> import numpy as np, burlab as bl
     >>> layer = bl.nn.MLGRU(24, key=bl.random.key(0))
@@ -113,8 +112,10 @@ class MLGRU(Layer):
             raise ShapeError(f"MLGRU expects x of shape (positions, width), got {np.shape(x)}.")
         f = sigmoid(self.forget(x))
         if floor is not None:
-            check_plain(floor, "floor of MLGRU")
-            f = floor + (1 - floor) * f
+            least: Any = numbers(floor, "floor of MLGRU")
+            if np.shape(least) not in ((), (x.shape[1],)):
+                raise ShapeError(f"floor of MLGRU has shape {np.shape(least)}, expected () or ({x.shape[1]},).")
+            f = least + (1 - least) * f
         h = associative_scan(_composed, (f, silu(self.input(x)) * (1 - f)))[1]
         return self.output(self.norm(self.gate(x)) * silu(h))
 

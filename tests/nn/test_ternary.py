@@ -101,6 +101,8 @@ def test_the_future_is_hidden_and_zeros_are_numbers() -> None:
             ShapeError,
             "MLGRU expects x of shape (positions, width), got (2,)",
         ),
+        (lambda: bl.nn.MLGRU(2, **F64)(np.ones((3, 2)), np.ones(3)), ShapeError, "floor of MLGRU has shape (3,)"),
+        (lambda: bl.nn.MLGRU(2, **F64)(np.ones((3, 2)), "a"), DTypeError, "floor of MLGRU"),
         (lambda: bl.nn.MLGRU(2, **F64)(np.ones((3, 4))), ShapeError, "BitLinear expects x of shape (..., 2)"),
     ],
 )
