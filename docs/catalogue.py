@@ -18,6 +18,7 @@ CHECKS = ("check_gears", "check_grads", "digits")
 LOOPS = ("scan", "associative_scan", "fori_loop", "while_loop")
 LOSSES = ("cross_entropy", "kl_divergence", "distillation", "mse", "huber", "hinge", "logistic")
 CHANGES = ("lora", "paca", "merge", "with_rule")
+SCORES = ("el2n", "grand", "data_scores", "herding", "grad_sign")
 PARTS = ("relevance", "prune", "slice_rms")
 RUNS = ("minimize", "curve_fit", "sweep", "race", "load_run")
 PAGE = Path(__file__).with_name("catalogue.md")
@@ -69,6 +70,7 @@ def page() -> str:
             section("Loops", "bl", {name: getattr(bl, name) for name in LOOPS}),
             section("Losses of one sample", "bl.nn", {name: getattr(bl.nn, name) for name in LOSSES}),
             section("Models with other layers or rules", "bl.nn", {name: getattr(bl.nn, name) for name in CHANGES}),
+            section("Scores of samples", "bl.analysis", {name: getattr(bl.analysis, name) for name in SCORES}),
             section("Parts of networks", "bl.analysis", {name: getattr(bl.analysis, name) for name in PARTS}),
             section("Runs", "bl", {name: getattr(bl, name) for name in RUNS}),
         ]

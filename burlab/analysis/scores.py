@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from burlab.errors import ArgumentError, ShapeError
-from burlab.runtime.checks.numbers import shown
+from burlab.runtime.checks.numbers import shown, whole
 from burlab.runtime.plain import as_array, as_floats
 from burlab.typing import ArrayLike, Numbers, Tree
 
+from .clusters import kmeans
 from .flat_objective import FlatObjective, Problem, Subject
+from .herding import checked_rows
 from .samples import blocks_of, gradients
 
 
@@ -55,6 +57,41 @@ def grand(problem: Problem, starts: Iterable[Tree]) -> Numbers:
     if not norms:
         raise ArgumentError("grand got no start. Pass at least one point.")
     return np.mean(norms, axis=0)
+
+
+def data_scores(points: ArrayLike, prototypes: int, *, seed: int = 0) -> Numbers:
+    """Return 1 - cos of the angle between each point and its nearest prototype: large for unusual points.
+
+    Sorscher et al. 2022, Beyond neural scaling laws, arXiv:2206.14486, section 5: the score needs no labels. Prototypes
+    are the directions of the centers of `kmeans` among the directions of the points (spherical k-means).
+
+    Args:
+        points: Shape (n, d), such as features of the last layer but one of a network.
+        prototypes: Number of prototypes, from 1 to n.
+        seed: Of `kmeans`, which starts ten times.
+
+    Returns:
+        Scores from 0 to 2, shape (n,), float64.
+
+    Raises:
+        ArgumentError: For more prototypes than points, and for points that are 0 or not finite.
+        ShapeError: For points that are no matrix.
+
+    >>> import burlab as bl
+    >>> bl.analysis.data_scores([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, -3.0]], 3).round(3)
+    array([0., 0., 0., 0.])
+    """
+    x = checked_rows(points, "data_scores")
+    prototypes = whole(prototypes, "prototypes", 1, len(x))
+    norms = np.linalg.norm(x, axis=1)
+    if not norms.all():
+        row = int(np.flatnonzero(norms == 0)[0])
+        raise ArgumentError(f"row {row} of points of data_scores is 0, which has no direction. Remove it.")
+    x = x / norms[:, None]
+    centers = kmeans(x, prototypes, seed=seed).centers
+    lengths = np.linalg.norm(centers, axis=1, keepdims=True)
+    cosines = x @ (centers / np.where(lengths > 0, lengths, 1)).T
+    return np.clip(1 - cosines.max(axis=1), 0, 2)
 
 
 def grad_sign(problem: Subject, x: Tree = None) -> float:
