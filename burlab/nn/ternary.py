@@ -60,8 +60,8 @@ class BitLinear(Layer):
 
     def ternary(self) -> Array:
         """The weights -a, 0 and a that a call uses, shape [in, out]."""
-        weight: Any = self.weight
-        scale: Any = np.maximum(np.mean(np.abs(weight)), _TINY)
+        mean: Any = np.abs(self.weight).mean()
+        scale: Any = np.maximum(mean, _TINY)
         return scale * np.clip(np.rint(self.weight / scale), -1, 1)
 
 

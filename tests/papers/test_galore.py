@@ -11,7 +11,8 @@ from burlab.typing import Array
 from tests.optim import matrix_rules
 from tests.papers.pages import method, whole
 
-STEPS, ADAM = 20, {"b1": 0.9, "b2": 0.999, "eps": 1e-8}
+STEPS = 20
+ADAM: dict[str, Any] = {"b1": 0.9, "b2": 0.999, "eps": 1e-8}
 RNG = np.random.default_rng(0)
 START = [0.3 * RNG.normal(size=(64, 12)), np.zeros(12), 0.3 * RNG.normal(size=(12, 10))]
 

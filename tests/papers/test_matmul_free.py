@@ -25,9 +25,10 @@ def mean_loss(t: Any, page: Any, model: Any, tokens: Any, following: Any) -> Any
             normed = norms[0] * x / t.sqrt(t.mean(x**2, 1, keepdim=True) + model["norms"][0].eps)
             x = x + mlgru(t, bl.tree.leaves(model["mixers"][j]), normed, floors[j])
             normed = norms[1] * x / t.sqrt(t.mean(x**2, 1, keepdim=True) + model["norms"][0].eps)
-            both = bit_linear(t, *bl.tree.leaves(model["up"][j]), normed)
+            up, down = (bl.tree.leaves(model[name][j]) for name in ("up", "down"))
+            both = bit_linear(t, up[0], up[1], normed)
             gated = t.nn.functional.silu(both[:, : page.hidden]) * both[:, page.hidden :]
-            x = x + bit_linear(t, *bl.tree.leaves(model["down"][j]), gated)
+            x = x + bit_linear(t, down[0], down[1], gated)
         normed = model["norms"][-1].weight * x / t.sqrt(t.mean(x**2, 1, keepdim=True) + model["norms"][0].eps)
         total = total + t.nn.functional.cross_entropy(normed @ model["head"].weight + model["head"].bias, wanted)
     return total / len(tokens)

@@ -39,7 +39,7 @@ def test_the_polynomial_learns_as_the_series_of_exp_does_in_torch():
         leaves = [leaf.detach().requires_grad_() for leaf in leaves]
         q, k1, k2, v1, v2 = leaves
         s = t.einsum("id,jd,ld->ijl", q, k1, k2) / 3
-        weights = sum(s**k / math.factorial(k) for k in range(DEGREE + 1))
+        weights: Any = sum(s**k / math.factorial(k) for k in range(DEGREE + 1))
         found = t.einsum("ijl,jd,ld->id", weights, v1, v2) / weights.sum((1, 2))[:, None]
         slopes = t.autograd.grad(((found - t.tensor(target)) ** 2).mean(), leaves)
         leaves = [leaf - RATE * slope for leaf, slope in zip(leaves, slopes, strict=True)]
