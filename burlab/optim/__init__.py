@@ -25,6 +25,7 @@ from .distributed.fednl import FedNL
 from .distributed.local import SCAFFOLD, FedAvg, FedProx
 from .distributed.local_rules import DiLoCo
 from .estimators.gluster import gluster
+from .estimators.quantized import QZO
 from .estimators.recursive import MVR, PAGE, SARAH, STORM
 from .estimators.saga import SAGA
 from .estimators.sso import SSO
@@ -100,6 +101,7 @@ __all__ = [
     "MVR",
     "PAGE",
     "PPMARINA",
+    "QZO",
     "SAGA",
     "SAM",
     "SARAH",

@@ -34,7 +34,7 @@ _RANGES: dict[str, Range] = {
 }  # fmt: skip
 _ZEROTH_ORDER = (
     "MeZO", "ZOSignSGD", "ZOConservative", "CoordinateZO", "ZOBlockwise", "zeroth_order", "sparse_zeroth_order",
-    "hybrid_zeroth_order",
+    "hybrid_zeroth_order", "QZO",
 )  # fmt: skip
 _OF_ONE: dict[tuple[str, str], Range] = {
     ("RMSProp", "alpha"): SHARE,

@@ -8,6 +8,7 @@ from burlab.errors import ArgumentError
 from burlab.graph.tracing.trace_cache import forget_traces
 from burlab.optim import (
     GD,
+    QZO,
     Adam,
     CoordinateZO,
     MeZO,
@@ -55,6 +56,12 @@ def conservative(x, t):
     return min((0 * x, step, -step), key=lambda s: value(x - s))
 
 
+def quantized(x, t):
+    """Steps of clipped slopes; no scale falls below 0."""
+    z = direction(t)
+    return x - np.maximum(x - 0.02 * np.clip(along(x, z), -0.05, 0.05) * z, 0.0)
+
+
 def coordinate(x, t):
     axis = coordinate_direction(t)
     return 0.5 * along(x, axis) * axis
@@ -92,6 +99,7 @@ def hybrid(x, t):
         ),
         (ZOSignSGD(0.01), lambda x, t: 0.01 * np.sign(along(x, direction(t)) * direction(t))),
         (ZOConservative(0.02), conservative),
+        (QZO(0.02, clip=0.05, floor=0.0), quantized),
         (CoordinateZO(0.5), coordinate),
         (ZOBlockwise(0.02, blocks=3), blockwise),
         (sparse_zeroth_order(GD(0.02), density=0.3), sparse),

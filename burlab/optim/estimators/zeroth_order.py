@@ -54,7 +54,7 @@ def perturb(x: Vector, key: Any, size: Any) -> Vector:
     return np.concatenate([y, block(np.int64(whole), x[whole * length :])[1]]) if d % length else y
 
 
-def _later(x: Vector, value: Any) -> Any:
+def later(x: Vector, value: Any) -> Any:
     """Return x, for what is to wait for a value: so one point after the other is in the same memory."""
     return after(as_node(x), [as_node(value)])
 
@@ -80,9 +80,9 @@ class MeZO(Optimizer):
     def update(self, g: Vector, state: State, x: Vector, t: int, *, f: Queries) -> tuple[Vector, State, Metrics]:  # noqa: ARG002
         """One step along a random direction."""
         ahead = f.value(perturb(x, f.key, self.eps))
-        behind = f.value(perturb(_later(x, ahead), f.key, -self.eps))
+        behind = f.value(perturb(later(x, ahead), f.key, -self.eps))
         r = (ahead - behind) / (2 * self.eps)
-        return perturb(_later(x, behind), f.key, -self.lr * r), state, {"value": (ahead + behind) / 2}
+        return perturb(later(x, behind), f.key, -self.lr * r), state, {"value": (ahead + behind) / 2}
 
 
 @dataclass(frozen=True)
