@@ -57,7 +57,10 @@ def page() -> str:
             section("Sums of squared residuals", "bl", {"Residuals": bl.Residuals}),
             section("Losses of whole batches", "bl", {"BatchLoss": bl.BatchLoss}),
             section(
-                "Curves and test problems", "bl.problems", made(bl.problems, bl.Residuals) | {"mgh": bl.problems.mgh}
+                "Curves and test problems",
+                "bl.problems",
+                made(bl.problems, bl.Residuals)
+                | {"synthetic_scene": bl.problems.synthetic_scene, "mgh": bl.problems.mgh},
             ),
             residuals(),
             section("Data", "bl.data", made(bl.data)),

@@ -2,6 +2,7 @@
 
 from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.library.benchmark_function import TestFunction
+from burlab.problems.library.bundle_adjustment import Scene, bundle_adjustment, synthetic_scene
 from burlab.problems.library.chains import arwhead, dixmaan, dixon_price, exponential, liarwhd, zakharov
 from burlab.problems.library.fitted_models import nonlinear_least_squares
 from burlab.problems.library.many_waves import griewank, schaffer_2, schaffer_4, schwefel
@@ -54,6 +55,7 @@ __all__ = [
     "Oracle",
     "Regression",
     "Residuals",
+    "Scene",
     "TestFunction",
     "ackley",
     "arwhead",
@@ -62,6 +64,7 @@ __all__ = [
     "bohachevsky",
     "booth",
     "branin",
+    "bundle_adjustment",
     "chebyshev_rosenbrock",
     "cube",
     "deckkers_aarts",
@@ -106,6 +109,7 @@ __all__ = [
     "softmax_regression",
     "styblinski_tang",
     "suite",
+    "synthetic_scene",
     "treccani",
     "trid",
     "tridia",

@@ -11,7 +11,7 @@ from scipy import optimize, sparse
 import burlab as bl
 from burlab.errors import ArgumentError, BurlabError, DTypeError, ShapeError
 from burlab.optim import GaussNewton, LevenbergMarquardt, box
-from tests.optim.bundle import Scene, in_numpy, reprojection
+from tests.optim.bundle import in_numpy, pattern, vector
 from tests.run.saved_cases import same
 
 rng = np.random.default_rng(12)
@@ -144,8 +144,8 @@ def test_a_bundle_adjustment_beats_finite_differences() -> None:
 
     The fastest of three each: ours takes about a twentieth of the time of SciPy's.
     """
-    scene = Scene.random(20, 1000, seed=0)
-    f = bl.Residuals(reprojection, (scene.camera, scene.point, scene.seen), pairs=True)
+    scene = bl.problems.synthetic_scene(20, 1000)
+    f = bl.problems.bundle_adjustment(scene.camera, scene.point, scene.seen)
     stop = bl.Stop(when=lambda rows: np.abs(rows["predicted"]) < 1e-8)
 
     def solved() -> Any:
@@ -153,7 +153,7 @@ def test_a_bundle_adjustment_beats_finite_differences() -> None:
 
     def by_scipy() -> Any:
         return optimize.least_squares(
-            in_numpy(scene), scene.vector, jac_sparsity=scene.pattern(), x_scale="jac", ftol=1e-8, max_nfev=40
+            in_numpy(scene), vector(scene.start), jac_sparsity=pattern(scene), x_scale="jac", ftol=1e-8, max_nfev=40
         )
 
     def fastest(solve: Any) -> tuple[float, Any]:
@@ -168,7 +168,7 @@ def test_a_bundle_adjustment_beats_finite_differences() -> None:
     (ours, run), (others, theirs) = fastest(solved), fastest(by_scipy)
     assert others > 2 * ours
     assert f.value(run.x) * len(f) <= theirs.cost * (1 + 1e-7)
-    np.testing.assert_allclose(f.residuals(scene.start), in_numpy(scene)(scene.vector), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(f.residuals(scene.start), in_numpy(scene)(vector(scene.start)), rtol=1e-9, atol=1e-9)
 
 
 def test_unsuitable_arguments_raise() -> None:
