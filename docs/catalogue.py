@@ -52,7 +52,7 @@ def page() -> str:
                 "Finite sums",
                 "bl.problems",
                 made(bl.problems, bl.problems.Regression)
-                | {"federated": bl.problems.federated, "Alternating": bl.problems.Alternating},
+                | {name: getattr(bl.problems, name) for name in ("federated", "Alternating", "dataset_distillation")},
             ),
             section("Sums of squared residuals", "bl", {"Residuals": bl.Residuals}),
             section("Losses of whole batches", "bl", {"BatchLoss": bl.BatchLoss}),

@@ -4,6 +4,7 @@ from burlab.problems.kernels.oracle import Oracle
 from burlab.problems.library.benchmark_function import TestFunction
 from burlab.problems.library.bundle_adjustment import Scene, bundle_adjustment, synthetic_scene
 from burlab.problems.library.chains import arwhead, dixmaan, dixon_price, exponential, liarwhd, zakharov
+from burlab.problems.library.distillation import dataset_distillation
 from burlab.problems.library.fitted_models import nonlinear_least_squares
 from burlab.problems.library.many_waves import griewank, schaffer_2, schaffer_4, schwefel
 from burlab.problems.library.many_wells import hartmann, shekel
@@ -67,6 +68,7 @@ __all__ = [
     "bundle_adjustment",
     "chebyshev_rosenbrock",
     "cube",
+    "dataset_distillation",
     "deckkers_aarts",
     "dixmaan",
     "dixon_price",
