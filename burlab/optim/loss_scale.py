@@ -51,9 +51,9 @@ class LossScale:
         """Return a scale as users give it: "dynamic", a number that stays, or None. Raises ArgumentError."""
         if scale is None or isinstance(scale, LossScale):
             return scale
-        if scale == "dynamic":
-            return LossScale()
         if isinstance(scale, str):
+            if scale == "dynamic":
+                return LossScale()
             raise ArgumentError(f'scale is {shown(scale)}, expected "dynamic", a number, a bl.optim.LossScale or None.')
         return LossScale(real(scale, "scale"), growth=1.0, backoff=1.0)
 

@@ -92,7 +92,8 @@ class Rounding:
             raise ArgumentError(f"{location()}{what} in the mode {shown(rounding)} {advice}.")
         if bits is not None and rounding != "stochastic":
             raise ArgumentError(f"{location()}bits of {what} are those of the mode 'stochastic'; leave them out.")
-        if known.is_fixed and not truth(subnormals, f"subnormals of {what}"):
+        gradual = truth(subnormals, f"subnormals of {what}")
+        if known.is_fixed and not gradual:
             raise ArgumentError(
                 f"{location()}subnormals=False of {what} is for floating-point formats, expected True for one that is "
                 "fixed-point."
@@ -104,7 +105,7 @@ class Rounding:
                 "which this one has not. Leave it out."
             )
         count = None if bits is None else whole(bits, f"bits of {what}", 1, 53)
-        return Rounding(known, rounding, bool(subnormals), known.saturates if saturate is None else saturate, count)
+        return Rounding(known, rounding, gradual, known.saturates if saturate is None else saturate, count)
 
     @property
     def is_drawn(self) -> bool:

@@ -15,6 +15,8 @@ from burlab.typing import Tree
 
 from .series import Series, SeriesWalk
 
+_MAX_ORDER = 1000  # the graph grows as its square
+
 
 def taylor(f: Callable[..., Any], x: Tree, v: Tree, order: int) -> Any:
     """Return the Taylor coefficients c_0 to c_order of f(x + t v) = c_0 + c_1 t + c_2 t^2 + ...: its jet.
@@ -28,13 +30,13 @@ def taylor(f: Callable[..., Any], x: Tree, v: Tree, order: int) -> Any:
         f: a function of one floating array or number, or any tree of them.
         x: its argument.
         v: the direction, a tree of x's structure, shapes and dtypes.
-        order: the highest power of t, at least 1.
+        order: the highest power of t, from 1 to 1000.
 
     Returns:
         A tree like the result of f, each array with a new leading axis of order + 1 coefficients.
 
     Raises:
-        ArgumentError: if the order is not a whole number of at least 1.
+        ArgumentError: if the order is not a whole number from 1 to 1000.
         ShapeError, DTypeError: if v differs from x, or a result is not floating.
         TraceError: if f holds an operation without a rule, such as `while_loop`, or a function whose derivatives by a
             parameter end before the order, as those of incomplete gamma and beta functions; it names the user's line.
@@ -45,7 +47,7 @@ def taylor(f: Callable[..., Any], x: Tree, v: Tree, order: int) -> Any:
     >>> bl.taylor(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 0.0]), 3)
     array([9., 3., 3., 1.])
     """
-    highest = whole(order, "order of taylor", 1)
+    highest = whole(order, "order of taylor", 1, _MAX_ORDER)
 
     def rule(x: Tree, v: Tree) -> Any:
         call = TracedCall(f, (x,), {}, (0,), "taylor")

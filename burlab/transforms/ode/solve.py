@@ -23,6 +23,8 @@ from burlab.typing import ArrayLike, Operand, Tree
 from .derivatives import by_adjoint, direct
 from .steps import Options
 
+_MAX_ORDER = 100  # of Taylor steps: the graph of one grows as its square
+
 
 def odeint(
     f: Callable[..., Any],
@@ -52,15 +54,15 @@ def odeint(
             they are as exact as the tolerances. False: they are those of the steps that were taken, exact for these,
             which are stored: faster for few numbers and many orders, with memory for max_steps of them.
         max_steps: attempts; times that they do not reach get nan.
-        order: of steps along Taylor polynomials of the solution (`bl.taylor`), whose last term estimates the error: at
-            tolerances below 1e-10 orders of 10 to 30 need far fewer steps. None: Dormand and Prince's.
+        order: from 2 to 100, of steps along Taylor polynomials of the solution (`bl.taylor`), whose last term estimates
+            the error: at tolerances below 1e-10 orders of 10 to 30 need far fewer steps. None: Dormand and Prince's.
 
     Returns:
         A tree like y0 with a leading axis of T times, the first of them y0.
 
     Raises:
         ShapeError, DTypeError, TraceError: if f returns another form, or t has another shape.
-        ArgumentError: if a tolerance is negative, or max_steps or the order is no whole number.
+        ArgumentError: if a tolerance is negative, or max_steps or the order is no whole number, or the order above 100.
 
     >>> import numpy as np, burlab as bl
     >>> decay = lambda rate: bl.odeint(lambda y, t, rate: -rate * y, 1.0, np.array([0.0, 1.0, 2.0]), rate)
@@ -73,7 +75,7 @@ def odeint(
         real(rtol, "rtol", 0.0),
         real(atol, "atol", 0.0),
         whole(max_steps, "max_steps", 1),
-        None if order is None else whole(order, "order of odeint", 2),
+        None if order is None else whole(order, "order of odeint", 2, _MAX_ORDER),
     )
     t = t if isinstance(t, Node) else as_array(t, "t of odeint")
     if t.ndim != 1 or not t.shape[0]:
