@@ -83,11 +83,12 @@ def data_scores(points: ArrayLike, prototypes: int, *, seed: int = 0) -> Numbers
     """
     x = checked_rows(points, "data_scores")
     prototypes = whole(prototypes, "prototypes", 1, len(x))
-    norms = np.linalg.norm(x, axis=1)
-    if not norms.all():
-        row = int(np.flatnonzero(norms == 0)[0])
+    largest = np.abs(x).max(axis=1, keepdims=True)
+    if not largest.all():
+        row = int(np.flatnonzero(largest == 0)[0])
         raise ArgumentError(f"row {row} of points of data_scores is 0, which has no direction. Remove it.")
-    x = x / norms[:, None]
+    x = x / largest  # no square overflows
+    x = x / np.linalg.norm(x, axis=1, keepdims=True)
     centers = kmeans(x, prototypes, seed=seed).centers
     lengths = np.linalg.norm(centers, axis=1, keepdims=True)
     cosines = x @ (centers / np.where(lengths > 0, lengths, 1)).T

@@ -91,6 +91,7 @@ def test_memory_does_not_grow_with_the_steps():
         ({"segments": []}, ArgumentError, "segments is"),
         ({"segments": [(W0, W0)]}, ArgumentError, "segment 0 ends where it begins"),
         ({"segments": [(W0, GOAL), (W0, GOAL[:2])]}, ShapeError, "segment 1 has arrays of shapes"),
+        ({"segments": [(W0, GOAL), ({"w": W0}, GOAL)]}, ShapeError, "segment 1 has another structure"),
         ({"segments": [(W0, np.nan * W0)]}, ArgumentError, "segment 0 of segments has numbers"),
         ({"segments": [W0]}, ArgumentError, "segment 0 is"),
         ({"steps": 0}, ArgumentError, "steps=0"),

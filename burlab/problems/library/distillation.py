@@ -82,7 +82,9 @@ def _pair(segment: Any, number: int) -> tuple[Tree, Tree]:
 def _row(w: Tree, like: Tree, number: int) -> Any:
     shapes = [np.shape(leaf) for leaf in tree.leaves(w)]
     wanted = [np.shape(leaf) for leaf in tree.leaves(like)]
-    if tree.structure(w) != tree.structure(like) or shapes != wanted:
+    if tree.structure(w) != tree.structure(like):
+        raise ShapeError(f"segment {number} has another structure than the first w0. Pass weights of one network.")
+    if shapes != wanted:
         raise ShapeError(f"segment {number} has arrays of shapes {shapes}, expected {wanted} as the first w0 has.")
     row = np.asarray(tree.ravel(w))
     if row.dtype.kind != "f" or not np.isfinite(as_floats(row, f"segment {number} of segments")).all():
