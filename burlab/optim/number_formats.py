@@ -57,7 +57,7 @@ class Formats:
         state: Of the arrays in the optimizer's state, such as moments.
         scale: Of the loss: "dynamic", a number, or a `bl.optim.LossScale`; None: none.
         accumulate: Format of sums and products before they are rounded to `compute`.
-        master: False to keep nothing more exact than x in the format `params`.
+        master: False to keep nothing more exact than x in the format `params`; x0 is rounded to the nearest then.
         stochastic: True to round state, and x without master weights, stochastically; False: to the nearest.
 
     >>> import numpy as np, burlab as bl

@@ -35,6 +35,7 @@ def steps_in_numpy(scene: bl.problems.Scene, jacobian: Array, damping: float) ->
     return np.linalg.solve(jacobian.T @ jacobian + damping * np.diag(np.sum(jacobian**2, axis=0)), -slope)
 
 
+@pytest.mark.full
 def test_a_step_solves_the_damped_equations():
     page = method("bundle_adjustment")
     scene, f = page.adjustment(5, 20, 3)

@@ -29,6 +29,7 @@ def objective(t: Any, layers: Any, x: Any, digits: Any, late: bool) -> Any:
     return 0.1 * loss + 0.01 * mean + (mean if (loss - 0.05) / loss < (size - 2500) / size else loss)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("stage", ["early", "late"])
 def test_both_stages_are_those_of_torch(stage: str):
     t, page = torch_or_skip(), method("comera")

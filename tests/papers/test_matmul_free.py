@@ -34,6 +34,7 @@ def mean_loss(t: Any, page: Any, model: Any, tokens: Any, following: Any) -> Any
     return total / len(tokens)
 
 
+@pytest.mark.full
 def test_the_model_is_one_of_torch():
     t, page = torch_or_skip(), method("matmul_free")
     tokens, following = page.text[:2, :6], page.following[:2, :6]
