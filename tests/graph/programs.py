@@ -75,6 +75,9 @@ ALONG: dict[str, Callable[..., Any]] = {
     "swap": lambda np, a, k: np.swapaxes(a, 0, k),
     "softmax": lambda np, a, k: (e := np.exp(a - np.max(a, axis=k, keepdims=True))) / np.sum(e, axis=k, keepdims=True),
     "gather": lambda np, a, k: np.take_along_axis(a, np.argmax(a, axis=k, keepdims=True), axis=k),
+    "gather at known places": lambda np, a, k: np.take_along_axis(
+        a, np.indices([1 if j == k else d for j, d in enumerate(a.shape)]).sum(0) % a.shape[k], axis=k
+    ),
     "pad": lambda np, a, k: np.pad(a, [(0, int(j == k)) for j in range(a.ndim)]) if a.shape[k] < 4 else a,
     "split": lambda np, a, k: sum(np.sum(p) * (i + 1) for i, p in enumerate(np.array_split(a, 2, axis=k))) + a,
     "diff": lambda np, a, k: np.diff(a, axis=k) if a.shape[k] > 1 else a,

@@ -36,7 +36,7 @@ def on_diagonal(x: Node, row: int, column: int, count: int) -> Node:
 def _column(index: Node) -> int | None:
     """The column at which entries start that lie on a diagonal, one column further in each row; None for others."""
     places = _numbers(index)
-    if places is None or not places.size:
+    if places is None or not places.size or not index.ndim:  # one entry of a vector lies on no diagonal
         return None
     first = int(places.flat[0])
     return first if bool(np.all(places == first + np.arange(index.shape[-1]))) else None

@@ -50,6 +50,8 @@ OTHERS: dict[str, Entries] = {
     "a letter in both": lambda a, b, np: np.diagonal(np.einsum("ik,ij->ij", a, b[:, :2])),
     "of a number each": lambda a, b, np: np.diagonal(a[:, :1] + 0 * (a @ b.T)[0]),
     "of memory": lambda a, b, np: np.diagonal(np.cumsum(a @ b.T, axis=0), -1),
+    "of a vector": lambda a, b, np: np.take_along_axis(log_softmax(a[0] * b[0], np), np.array([2]), -1),
+    "of one row": lambda a, b, np: np.take_along_axis(log_softmax(a[:1] * b[:1], np), np.array([[1]]), axis=1),
     "of three axes": lambda a, b, np: np.diagonal(np.exp(a[:, None] * b), 1, 0, 1),
 }
 
