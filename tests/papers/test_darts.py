@@ -56,6 +56,7 @@ def by_torch(page: Any, orders: list[Any]) -> tuple[Any, Any]:
     return [leaf.detach().numpy() for leaf in w], alpha.detach().numpy()
 
 
+@pytest.mark.full
 def test_the_search_is_a_loop_in_torch():
     page = method("darts")
     x0 = {"w": page.start(0), **START}

@@ -92,6 +92,7 @@ def by_torch(page: Any) -> tuple[list[Any], Any]:
     return [leaf.detach().numpy() for leaf in w], alpha
 
 
+@pytest.mark.full
 def test_the_search_is_a_loop_with_gates_by_hand():
     page = method("proxyless_nas")
     run = bl.minimize(

@@ -31,6 +31,7 @@ def loss(torch: Any, page: Any, x: dict[str, Any], k: int, noise: Any) -> Any:
     return error + (torch.where(x["done"] > 0, 0.0, x["beta"][k]) * kl).sum()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("learns", [True, False])
 def test_steps_are_those_of_torch(learns: bool):
     torch, page = torch_or_skip(), method("recombiner")

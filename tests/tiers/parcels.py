@@ -65,7 +65,7 @@ TIERS = {
     ),
     "test": Tier(
         "not full and not matrix",
-        seconds=0.5,
+        seconds=0.4,
         least=1,
         files=10,
         doctests=True,
