@@ -79,7 +79,7 @@ ONE = ["tests/test_it.py::test_longer"]
 
 
 @pytest.mark.parametrize(
-    ("tier", "of_ten", "of_one"), [("quick", 0, 0), ("test", 3, 1), ("full", 10, 1), ("near", 10, 1)]
+    ("tier", "of_ten", "of_one"), [("quick", 0, 0), ("test", 2, 1), ("full", 10, 1), ("near", 10, 1)]
 )
 def test_as_many_cases_run_as_the_tier_has_time_for(
     tier: str, of_ten: int, of_one: int, monkeypatch: pytest.MonkeyPatch
