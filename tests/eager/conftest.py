@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 
 
 class Notebook:
@@ -27,6 +26,8 @@ class Notebook:
 
 @pytest.fixture
 def notebook(capfd: pytest.CaptureFixture[str]) -> Iterator[Notebook]:
+    from IPython.core.interactiveshell import InteractiveShell  # tests beside this fixture run without Jupyter
+
     InteractiveShell.clear_instance()
     shell = InteractiveShell.instance()
     try:
