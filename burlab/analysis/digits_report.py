@@ -39,7 +39,7 @@ class DigitsRow:
 
 @dataclass(frozen=True, slots=True)
 class DigitsReport(Pictured):
-    """How many digits are right: text when printed, drawn in a notebook.
+    """The digits that are right: text when printed, drawn in a notebook.
 
     value: what the function returns. digits: a tree like it, with the right decimal digits of each entry; inf for whole
     numbers and masks that are the same in all runs. rows: of all operations, in order. lines: for each line of the

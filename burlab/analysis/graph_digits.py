@@ -56,7 +56,7 @@ class NodeDigits(NamedTuple):
 
     @property
     def loss(self) -> float:
-        """How many digits the operation loses."""
+        """The number of digits that the operation loses."""
         return max(0.0, min(self.before, most_digits(self.node.dtype)) - self.right)
 
 

@@ -49,10 +49,15 @@ pytestmark = pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not inst
 
 @pytest.fixture(scope="module", params=BUILDS)
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    options = BUILDS[request.param]
+    return built_as(request.param, SOURCE, tmp_path_factory.mktemp("contraction"))
+
+
+def built_as(name: str, source: str, folder: Path) -> ctypes.CDLL:
+    """Build a source with the options of a name in BUILDS, or skip the test on a CPU without their instructions."""
+    options = BUILDS[name]
     if any(f"-m{flag}" in options and flag not in cpu.cpu_flags() for flag in ("fma", "avx2")):
         pytest.skip("this CPU has no FMA")
-    return built(SOURCE, options, tmp_path_factory.mktemp("contraction"))
+    return built(source, options, folder)
 
 
 def built(source: str, options: list[str], folder: Path) -> ctypes.CDLL:

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from burlab.runtime import cpu
-from tests.numbers.test_contraction import BUILDS, built
+from tests.numbers.test_contraction import BUILDS, built_as
 
 # The function, the range of x, and the bits of its value that are right.
 CASES: dict[str, tuple[Callable[[Any], Any], float, float, float]] = {
@@ -45,10 +44,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not inst
 
 @pytest.fixture(scope="module", params=BUILDS)
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    options = BUILDS[request.param]
-    if any(f"-m{flag}" in options and flag not in cpu.cpu_flags() for flag in ("fma", "avx2")):
-        pytest.skip("this CPU has no FMA")
-    return built(SOURCE, options, tmp_path_factory.mktemp("double_double"))
+    return built_as(request.param, SOURCE, tmp_path_factory.mktemp("double_double"))
 
 
 @pytest.mark.parametrize("name", CASES)

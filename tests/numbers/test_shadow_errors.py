@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from burlab.runtime import cpu
-from tests.numbers.test_contraction import BUILDS, CPP, built
+from tests.numbers.test_contraction import BUILDS, CPP, built, built_as
 
 FUNCTIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float, float]] = {
     "exp": (mpmath.exp, np.exp, -600, 700),
@@ -37,10 +36,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not inst
 
 @pytest.fixture(scope="module", params=BUILDS)
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    options = BUILDS[request.param]
-    if any(f"-m{flag}" in options and flag not in cpu.cpu_flags() for flag in ("fma", "avx2")):
-        pytest.skip("this CPU has no FMA")
-    return built(SOURCE, options, tmp_path_factory.mktemp("shadow"))
+    return built_as(request.param, SOURCE, tmp_path_factory.mktemp("shadow"))
 
 
 def errors(library: ctypes.CDLL, name: str, *arrays: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 def bundle_adjustment(
     camera: ArrayLike, point: ArrayLike, seen: ArrayLike, *, loss: str = "linear", scale: float = 1.0
 ) -> Residuals:
-    """Where cameras and points are, from n observations: 1/n sum of the squared errors of projections, halved.
+    """Positions of cameras and points from n observations: 1/n sum of the squared errors of projections, halved.
 
     The camera is that of Agarwal, Snavely, Seitz and Szeliski 2010, Bundle adjustment in the large: w and t turn and
     move a point, X' = R(w) X + t; with p = -X'_xy / X'_z it is seen at f (1 + k1 |p|^2 + k2 |p|^4) p. Zhan et al. 2024,

@@ -59,5 +59,5 @@ def _from_json(value: Any) -> Any:
     ((name, parts),) = cast("dict[str, Any]", value).items()
     given = {field: float("inf") if part == "inf" else part for field, part in parts.items()}
     if strange := [field for field, part in given.items() if type(part) not in _NUMBERS]:
-        raise ValueError(f"{strange[0]} is no number.")
+        raise ValueError(f"{strange[0]} must be a number.")
     return _KINDS[name](**given)

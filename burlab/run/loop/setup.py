@@ -128,7 +128,7 @@ class Setup:
 
     @property
     def state_rows(self) -> tuple[int, ...]:
-        """How many rows a step writes in each leaf of the state of the loss; 0 for a leaf that it gives as a whole."""
+        """Rows that a step writes in each leaf of the state of the loss; 0 for a leaf that it gives as a whole."""
         return self._by_rows[1]
 
     @cached_property

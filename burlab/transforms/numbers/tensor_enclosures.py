@@ -15,8 +15,9 @@ from burlab.graph.operation import Linearity
 from burlab.graph.signatures import letter_sizes, letters_of
 from burlab.graph.substitute import copy
 
+from .arithmetic_enclosures import square
 from .pairs import Pair, Value, down, larger, largest, least, number, op, outwards, pair, rounding_unit, smaller, up
-from .scalar_enclosures import compared, square
+from .scalar_enclosures import compared
 from .signs import is_nonnegative
 
 MOVES_EXACTLY = ("sort", "kth", "reduce_max", "reduce_min")  # each entry rises with the entries of the input

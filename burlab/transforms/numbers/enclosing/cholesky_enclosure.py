@@ -8,8 +8,9 @@ from burlab.graph.linalg.matrices import column, diagonal, half_lower, lower, mT
 from burlab.graph.linear_nodes import broadcast, concatenate, pad
 from burlab.graph.node import Node
 from burlab.graph.operation import make_node
+from burlab.transforms.numbers.arithmetic_enclosures import add, div, mul, square, sub
 from burlab.transforms.numbers.pairs import Pair, Value, number, op, pair, rounding_unit, up
-from burlab.transforms.numbers.scalar_enclosures import add, div, monotone, mul, square, sub
+from burlab.transforms.numbers.scalar_enclosures import monotone
 
 from .matrix_enclosures import solved
 from .matrix_values import holds, identity, middle, norm_above, product, proved, repeated, size_of, widened

@@ -15,8 +15,9 @@ from burlab.graph.linalg.systems import factored
 from burlab.graph.linear_nodes import broadcast, concatenate, reshape, sum_over
 from burlab.graph.node import Node, constant
 from burlab.graph.operation import make_node
+from burlab.transforms.numbers.arithmetic_enclosures import add, mul, square, sub
 from burlab.transforms.numbers.pairs import Pair, Value, down, number, op, pair, rounding_unit, up
-from burlab.transforms.numbers.scalar_enclosures import add, monotone, mul, square, sub
+from burlab.transforms.numbers.scalar_enclosures import monotone
 from burlab.transforms.numbers.tensor_enclosures import added_up_over
 
 from .matrix_values import (

@@ -5,8 +5,8 @@ import numpy as np
 from burlab.graph.linalg.matrices import column, eye, mT, row
 from burlab.graph.linear_nodes import broadcast, contract, convert, sum_over
 from burlab.graph.node import Node
+from burlab.transforms.numbers.arithmetic_enclosures import add
 from burlab.transforms.numbers.pairs import Pair, Value, magnitudes, number, op, pair, up
-from burlab.transforms.numbers.scalar_enclosures import add
 from burlab.transforms.numbers.tensor_enclosures import added_up, contracted
 
 

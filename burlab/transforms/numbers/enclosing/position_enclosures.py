@@ -41,7 +41,7 @@ def position(n: Node, xs: Sequence[Value]) -> Pair:
 
 
 def _ranks(x: Pair) -> Pair:
-    """How many entries come before each one in order, surely and perhaps. Of equal ones the first comes first."""
+    """Count the entries that come before each one in order, surely and perhaps. Of equal ones the first comes first."""
     length = x.low.shape[-1]
     shape = (*x.low.shape, length)  # ..., entry, other
     earlier = broadcast(constant(np.arange(length)[:, None] > np.arange(length)), shape)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from burlab.graph.node import Node
+from burlab.transforms.numbers.arithmetic_enclosures import add, power, square
 from burlab.transforms.numbers.pairs import Pair, Value, down, magnitudes, number, op, pair, rounding_unit, up, within
-from burlab.transforms.numbers.scalar_enclosures import add, power, square
 
 INFINITY = math.inf
 ABOVE, UNIT, REAL = (0.0, INFINITY), (0.0, 1.0), (-INFINITY, INFINITY)

@@ -7,8 +7,8 @@ from burlab.graph.linalg.matrices import column, mT, on_diagonal, part
 from burlab.graph.linear_nodes import broadcast, concatenate, zeros
 from burlab.graph.node import Node
 from burlab.graph.operation import make_node
+from burlab.transforms.numbers.arithmetic_enclosures import add, div, mul, sub
 from burlab.transforms.numbers.pairs import Pair, Value, number, op, pair, up
-from burlab.transforms.numbers.scalar_enclosures import add, div, mul, sub
 
 from .cholesky_enclosure import symmetric
 from .matrix_values import everything, holds, identity, middle, product, proved, repeated, size_of, total_above, widened
