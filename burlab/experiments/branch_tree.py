@@ -331,7 +331,7 @@ def _formats(run: Run, at: int) -> list[str]:
     """The formats of numbers that a run went on in, and its parent did not; those after it left with their step."""
     old = {} if run.parent is None else run.parent.formats_from
     changes = [item for item in run.formats_from.items() if item[0] >= at and item not in old.items()]
-    words = [(step, "exact" if formats is None else formats.words) for step, formats in changes]
+    words = [(step, "exact" if formats is None else formats.summary) for step, formats in changes]
     return [text + (f" at step {step:,}" if step > at else "") for step, text in words]
 
 

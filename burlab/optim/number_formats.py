@@ -96,11 +96,11 @@ class Formats:
         return through(inner, RoundParameters(self.params), at="T(x)")
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """The formats in words: a name, where all four have one format.
 
         >>> from burlab import Formats
-        >>> Formats(params="e4m3", state="bfloat16").words, Formats(*4 * ["bfloat16"]).words
+        >>> Formats(params="e4m3", state="bfloat16").summary, Formats(*4 * ["bfloat16"]).summary
         ('params e4m3, state bfloat16', 'bfloat16')
         """
         found = {field: getattr(self, field) for field in FIELDS}

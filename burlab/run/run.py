@@ -148,7 +148,7 @@ class Run(Stepping):
         >>> import numpy as np, burlab as bl
         >>> run = bl.minimize(np.sum, np.ones(1), bl.optim.GD(0.1), steps=5)
         >>> run.change_formats(bl.Formats(compute="e4m3"))
-        >>> {step: formats and formats.words for step, formats in run.formats_from.items()}
+        >>> {step: formats and formats.summary for step, formats in run.formats_from.items()}
         {0: None, 5: 'compute e4m3'}
         """
         return dict(self._engine.formats_from)

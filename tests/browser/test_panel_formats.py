@@ -77,7 +77,7 @@ def test_a_playing_run_is_switched_by_keys_alone(panel):
     assert panel.focused == "formats of numbers", "a button that is disabled gives the focus to its fold"
     panel.press("pause")
     panel.says("Paused at step")
-    panel.notebook.prints("print(run.formats.words, len(run.formats_from), end='')", "bfloat16 2")
+    panel.notebook.prints("print(run.formats.summary, len(run.formats_from), end='')", "bfloat16 2")
 
 
 @pytest.mark.parametrize("panel", [RESIDUALS], indirect=True)

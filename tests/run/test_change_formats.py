@@ -206,7 +206,7 @@ def test_forks_of_a_changed_run() -> None:
         "lr = 0.5, numbers: exact",
         "numbers: compute bfloat16",
     ]
-    assert bl.branches(run).fork("A", 5, formats=EIGHT).message == f"numbers: {EIGHT.words}"
+    assert bl.branches(run).fork("A", 5, formats=EIGHT).message == f"numbers: {EIGHT.summary}"
     for other in (run, same, again):
         other.step(10)
     assert bits(run) == bits(same) == bits(again)

@@ -260,7 +260,7 @@ def _marks(model: "PanelModel") -> Iterator[Mark]:
         yield Mark(float(model.past), kind="cursor")
     changes = [*getattr(model.run, "formats_from", {}).items()][1:]
     for step, formats in changes[-_MAX_FORMATS:]:
-        yield Mark(float(step), f"from here {'exact' if formats is None else formats.words}")
+        yield Mark(float(step), f"from here {'exact' if formats is None else formats.summary}")
 
 
 def _notes(beyond: list[float], broken: dict[str, int]) -> Iterator[str]:

@@ -111,7 +111,7 @@ class PanelCommands:
     def _do_step(self, intent: Intent) -> None:
         count = whole_from(intent.get("count"), "the number of steps", 1)
         if self.formats.compiling:
-            raise StatusError(f"the step in {self.formats.words} is being compiled. Step once it is.")
+            raise StatusError(f"the step in {self.formats.summary} is being compiled. Step once it is.")
         self.rest()
         self._check_alive()
         self._run.start(count)

@@ -83,14 +83,14 @@ class FormatSwitch:
         return self._thread is not None
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """The formats that are being compiled."""
-        return self._dtype if self._formats is None else self._formats.words
+        return self._dtype if self._formats is None else self._formats.summary
 
     def check(self) -> None:
         """Raise StatusError if the run cannot have other formats, or others are being compiled."""
         if self.compiling:
-            raise StatusError(f"the step in {self.words} is being compiled. Wait a moment.")
+            raise StatusError(f"the step in {self.summary} is being compiled. Wait a moment.")
         if reason := why_no_formats(self._run):
             raise StatusError(f"formats cannot change: {reason}.")
 
@@ -135,7 +135,7 @@ class FormatSwitch:
             "stochastic": formats.stochastic,
             "master": formats.master,
             "scaled": formats.scale is not None,
-            "words": self._dtype if self._run.formats is None else formats.words,
+            "words": self._dtype if self._run.formats is None else formats.summary,
             "refused": reason and f"Formats cannot change: {reason}",
             "exact_loss": _NO_RESIDUALS if isinstance(self._run.problem, Residuals) else "",
             "compiling": self.compiling,

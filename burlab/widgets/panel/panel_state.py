@@ -73,7 +73,7 @@ def _title(model: "PanelModel") -> str:
     if run.title:
         return str(run.title)
     formats = run.formats if isinstance(run, Run) else None
-    of = f"in {formats.words}" if formats is not None else ""
+    of = f"in {formats.summary}" if formats is not None else ""
     if run.optimizer is None:
         return f"a loaded run on {model.problem} {of}".rstrip()
     optimizer = run.reopening.optimizer if isinstance(run, Run) and run.reopening is not None else run.optimizer
@@ -87,7 +87,7 @@ def _status(model: "PanelModel", t: int, length: int) -> tuple[str, str]:
     if model.commands.backwards:
         return "past", f"Playing backwards: step {readable.count(t)} of {readable.count(length)}"
     if model.formats.compiling:
-        return "running", f"Compiling the step in {model.formats.words}: it goes on from step {readable.count(t)}"
+        return "running", f"Compiling the step in {model.formats.summary}: it goes on from step {readable.count(t)}"
     if model.active:
         speed = f", {readable.rate(model.speed)} steps per second" if model.speed else ""
         again = f" again, of {readable.count(length)} recorded" if model.past is not None else ""
